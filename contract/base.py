@@ -1,0 +1,193 @@
+"""The base of every contract model, and the field types that keep hostile text and numbers out.
+
+Two kinds of data meet here. *Commands* say what to do: in them a NUL, a lone surrogate or an integer that a
+JavaScript client cannot hold is a fault of the sender and refused with the field's path. *Evidence* says what
+happened: it is never refused for what it holds, but made printable and marked (`sanitize_json`).
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PlainValidator,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+from contract.limits import (
+    IDENTIFIER_MAX_CHARS,
+    INSTANT_MAX,
+    JSON_DEPTH_MAX,
+    NAME_MAX_CHARS,
+    SAFE_INTEGER_MAX,
+    SUMMARY_MAX_CHARS,
+)
+
+T = TypeVar("T")
+Path = tuple[str | int, ...]
+
+_UNSAFE = re.compile("[\x00\ud800-\udfff]")
+_REPLACEMENT = "�"
+
+
+class ContractModel(BaseModel):
+    """A frozen value with exactly its declared fields.
+
+    Strict: no coercion between types, no NaN or Infinity. `bytes` travel as base64 in JSON.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        ser_json_bytes="base64",
+        val_json_bytes="base64",
+    )
+
+
+# A tuple that also takes the list a JSON parser makes; its items stay strict.
+Tup = Annotated[tuple[T, ...], Field(strict=False)]
+
+
+class HugeNumber(str):
+    """An integer literal of more digits than Python will convert (4,300): kept as its digits."""
+
+    __slots__ = ()
+
+
+def unsafe_text(text: str) -> str | None:
+    """Name the first character of `text` that may not stand in a command, or None."""
+    found = _UNSAFE.search(text)
+    if found is None:
+        return None
+    return "NUL" if found[0] == "\x00" else f"lone surrogate U+{ord(found[0]):04X}"
+
+
+def _refuse_unsafe_text(text: str) -> str:
+    fault = unsafe_text(text)
+    if fault is not None:
+        raise PydanticCustomError("unsafe_text", "must not contain a {fault}", {"fault": fault})
+    return text
+
+
+def _json_faults(value: object, path: Path, depth: int) -> Iterator[tuple[Path, str]]:
+    if depth > JSON_DEPTH_MAX:
+        yield path, f"is nested deeper than {JSON_DEPTH_MAX} levels"
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _json_faults(key, path, depth)
+            yield from _json_faults(item, (*path, key), depth + 1)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _json_faults(item, (*path, index), depth + 1)
+    elif fault := _scalar_fault(value):
+        yield path, fault
+
+
+def _scalar_fault(value: object) -> str | None:
+    if isinstance(value, HugeNumber) or (isinstance(value, int) and abs(value) > SAFE_INTEGER_MAX):
+        return "is an integer beyond 2^53"
+    if isinstance(value, str) and (fault := unsafe_text(value)):
+        return f"must not contain a {fault}"
+    return None
+
+
+def _refuse_unsafe_json(value: JsonValue) -> JsonValue:
+    for path, message in _json_faults(value, (), 0):
+        raise PydanticCustomError("unsafe_json", "{message}", {"message": message, "path": path})
+    return value
+
+
+def sanitize_text(text: str) -> tuple[str, bool]:
+    """Replace NUL and lone surrogates by U+FFFD; say whether anything was replaced."""
+    if _UNSAFE.search(text) is None:
+        return text, False
+    return _UNSAFE.sub(_REPLACEMENT, text), True
+
+
+def sanitize_json(value: object, depth: int = 0) -> tuple[JsonValue, bool]:
+    """Make evidence storable: NUL and lone surrogates become U+FFFD, the unrepresentable becomes text.
+
+    Returns the clean value and whether it differs from what came in. Big numbers stay. Levels below the depth
+    bound are kept as their JSON text, so nothing is lost.
+    """
+    if isinstance(value, str):
+        text, changed = sanitize_text(str(value))
+        return text, changed or isinstance(value, HugeNumber)
+    if value is None or isinstance(value, bool | int):
+        return value, False
+    if isinstance(value, float):
+        return (value, False) if math.isfinite(value) else (str(value), True)
+    if depth >= JSON_DEPTH_MAX and isinstance(value, dict | list | tuple):
+        return sanitize_text(json.dumps(value, ensure_ascii=False, default=str))[0], True
+    if isinstance(value, dict):
+        return _sanitize_mapping(value, depth)
+    if isinstance(value, list | tuple):
+        items = [sanitize_json(item, depth + 1) for item in value]
+        return [item for item, _ in items], any(changed for _, changed in items)
+    raise PydanticCustomError("json_type", "must be a JSON value, not {kind}", {"kind": type(value).__name__})
+
+
+def _sanitize_mapping(value: dict[Any, object], depth: int) -> tuple[JsonValue, bool]:
+    clean: dict[str, JsonValue] = {}
+    changed = False
+    for key, item in value.items():
+        name, name_changed = sanitize_text(str(key))
+        clean[name], item_changed = sanitize_json(item, depth + 1)
+        changed = changed or name_changed or item_changed
+    return clean, changed
+
+
+def _identity(value: Any) -> Any:
+    return value
+
+
+# Text of a command: any Unicode but NUL and lone surrogates.
+Text = Annotated[str, AfterValidator(_refuse_unsafe_text)]
+Name = Annotated[Text, Field(min_length=1, max_length=NAME_MAX_CHARS)]
+Summary = Annotated[Text, Field(max_length=SUMMARY_MAX_CHARS)]
+# An identifier a caller may choose: it stands in URLs, file names and argv, so it cannot start with `-` or `.`.
+Identifier = Annotated[
+    str, Field(min_length=1, max_length=IDENTIFIER_MAX_CHARS, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]*$")
+]
+# A lower-case token of a closed or growing vocabulary (kinds, signal kinds take CamelCase as well).
+Token = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$")]
+Instant = Annotated[float, Field(ge=0, le=INSTANT_MAX)]
+CommandJson = Annotated[JsonValue, AfterValidator(_refuse_unsafe_json)]
+# Already made clean by `sanitize_json` (evidence coming in) or read back from the store.
+EvidenceJson = Annotated[JsonValue, PlainValidator(_identity), WithJsonSchema({})]
+
+
+class Page(ContractModel, Generic[T]):
+    """One page of a list. Offset paging as asked for, and a cursor that goes on exactly after the last item.
+
+    A cursor neither repeats nor skips rows while others are inserted; an offset drifts by them.
+    """
+
+    items: Tup[T]
+    offset: int = Field(ge=0)
+    limit: int = Field(ge=1)
+    has_next: bool
+    next_cursor: str | None = None
+
+    @classmethod
+    def model_parametrized_name(cls, params: tuple[Any, ...]) -> str:
+        """Name `Page[RunSummary]` `RunSummaryPage` in the published schema."""
+        return "".join(getattr(param, "__name__", str(param)) for param in params) + "Page"
+
+
+class FieldFailure(ContractModel):
+    """One fault of an input: where (keys and indexes from the top), what kind, and a sentence."""
+
+    path: Tup[str | int]
+    code: str
+    message: str

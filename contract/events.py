@@ -1,0 +1,248 @@
+"""The run-event protocol v1: the one way evidence gets into a run.
+
+Events come by HTTP batch, by CLI, or as lines of a supervised child's standard output. Order is the order of
+arrival; `at` is the producer's clock, shown but never an order. An `event_id` makes an event idempotent within
+its run.
+"""
+
+import json
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from contract.base import (
+    CommandJson,
+    ContractModel,
+    EvidenceJson,
+    Identifier,
+    Instant,
+    Name,
+    Summary,
+    Text,
+    Token,
+    Tup,
+    sanitize_json,
+)
+from contract.limits import (
+    EVENT_MAX_BYTES,
+    EVENTS_PER_BATCH_MAX,
+    GRAPH_EDGES_MAX,
+    GRAPH_NODES_MAX,
+    USAGE_COST_USD_MAX,
+    USAGE_TOKENS_MAX,
+)
+
+Role = Literal["system", "user", "assistant", "tool", "output"]
+TerminalStatus = Literal["completed", "completed_empty", "failed", "timed_out", "aborted", "cancelled"]
+DEFAULT_BRANCH = "main"
+# Characters of a text that is kept when it is over the bound: UTF-8 needs at most four bytes for each.
+_KEPT_CHARS = EVENT_MAX_BYTES // 4
+_KEY_MAX_CHARS = 200
+
+
+class EventBase(ContractModel):
+    """What every event may carry."""
+
+    event_id: Annotated[Text, Field(min_length=1, max_length=_KEY_MAX_CHARS)] | None = None
+    at: Instant | None = None
+    branch: Name = DEFAULT_BRANCH
+
+
+class _Evidence(EventBase):
+    """An event with a body that is never refused for what it holds."""
+
+    sanitized: bool = False
+    withheld: bool = False
+    size_bytes: Annotated[int, Field(ge=0)] | None = None
+
+    @classmethod
+    def _fitted(cls, data: Any, key: str) -> Any:
+        """Return the raw fields with the body clean, bounded and marked."""
+        if not isinstance(data, dict) or key not in data:
+            return data
+        body, changed = sanitize_json(data[key])
+        fields = {**data, key: body}
+        size = _size_bytes(body)
+        if changed:
+            fields["sanitized"] = True
+        if size > EVENT_MAX_BYTES:
+            fields[key] = body[:_KEPT_CHARS] if isinstance(body, str) else None
+            fields["withheld"] = True
+        if fields.get("size_bytes") is None:
+            fields["size_bytes"] = size
+        return fields
+
+
+def _size_bytes(body: Any) -> int:
+    """Return the UTF-8 size of a text, or of the JSON text of anything else."""
+    text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return len(text) if text.isascii() else len(text.encode())
+
+
+class BranchEvent(EventBase):
+    """Declares or describes a branch; fields that are given overwrite, others stay."""
+
+    type: Literal["branch"] = "branch"
+    name: Name
+    parent: Name | None = None
+    model: Name | None = None
+    provider: Name | None = None
+    agent_name: Name | None = None
+
+
+class MessageEvent(_Evidence):
+    """One entry of a branch. A body over 1 MiB is stored truncated, marked `withheld`, with its size."""
+
+    type: Literal["message"] = "message"
+    role: Role
+    content: EvidenceJson
+    sender: Name | None = None
+    recipient: Name | None = None
+    message_id: Name | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fit(cls, data: Any) -> Any:
+        return cls._fitted(data, "content")
+
+
+class SignalEvent(_Evidence):
+    """One lifecycle event, such as NodeStarted with the node's `op_id`."""
+
+    type: Literal["signal"] = "signal"
+    kind: Token
+    op_id: Name | None = None
+    payload: EvidenceJson = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fit(cls, data: Any) -> Any:
+        return cls._fitted(data, "payload")
+
+
+class ArtifactEvent(EventBase):
+    """Metadata of a thing the run made; the same kind and name again replaces it."""
+
+    type: Literal["artifact"] = "artifact"
+    kind: Token
+    name: Name
+    path: Annotated[Text, Field(min_length=1, max_length=1_024)] | None = None
+    content: CommandJson = None
+    media_type: Annotated[Text, Field(min_length=3, max_length=127)] | None = None
+
+    @model_validator(mode="after")
+    def _path_stays_inside(self) -> Self:
+        if self.path is not None and (fault := relative_path_fault(self.path)):
+            raise PydanticCustomError("path", "{fault}", {"fault": fault, "path": ("path",)})
+        return self
+
+
+class UsageEvent(EventBase):
+    """Tokens and money spent since the last report. A missing cost is unknown, never zero."""
+
+    type: Literal["usage"] = "usage"
+    input_tokens: Annotated[int, Field(ge=0, le=USAGE_TOKENS_MAX)] | None = None
+    output_tokens: Annotated[int, Field(ge=0, le=USAGE_TOKENS_MAX)] | None = None
+    cost_usd: Annotated[float, Field(ge=0, le=USAGE_COST_USD_MAX)] | None = None
+    model: Name | None = None
+
+
+class GraphNode(ContractModel):
+    """One node of a run's graph; signals refer to it by `op_id`."""
+
+    id: Name
+    label: Name | None = None
+    kind: Name | None = None
+
+
+class GraphEdge(ContractModel):
+    """One edge of a run's graph."""
+
+    source: Name
+    target: Name
+    condition: Summary | None = None
+
+
+class RunGraph(ContractModel):
+    """The shape of a run: what depends on what."""
+
+    nodes: Annotated[Tup[GraphNode], Field(max_length=GRAPH_NODES_MAX)] = ()
+    edges: Annotated[Tup[GraphEdge], Field(max_length=GRAPH_EDGES_MAX)] = ()
+
+
+class GraphEvent(EventBase):
+    """Replaces the run's graph."""
+
+    type: Literal["graph"] = "graph"
+    nodes: Annotated[Tup[GraphNode], Field(max_length=GRAPH_NODES_MAX)] = ()
+    edges: Annotated[Tup[GraphEdge], Field(max_length=GRAPH_EDGES_MAX)] = ()
+
+
+class StatusEvent(EventBase):
+    """Moves the run. A move out of a terminal status is refused, and the refusal is recorded."""
+
+    type: Literal["status"] = "status"
+    status: Literal["running"] | TerminalStatus
+    reason_code: Annotated[Text, Field(max_length=_KEY_MAX_CHARS)] | None = None
+    reason_summary: Summary | None = None
+
+
+RunEvent = Annotated[
+    BranchEvent | MessageEvent | SignalEvent | ArtifactEvent | UsageEvent | GraphEvent | StatusEvent,
+    Field(discriminator="type"),
+]
+
+
+def _refuse_empty(events: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not events:
+        raise PydanticCustomError("too_short", "must hold at least one event")
+    return events
+
+
+class RecordEvents(ContractModel):
+    """One atomic batch: all of it is stored, or none."""
+
+    events: Annotated[Tup[RunEvent], Field(max_length=EVENTS_PER_BATCH_MAX), AfterValidator(_refuse_empty)]
+
+
+class RecordResult(ContractModel):
+    """What a batch did. `last_seq` is the run's newest position; a producer sees here that it should stop."""
+
+    run_id: str
+    accepted: int
+    duplicates: int
+    last_seq: int
+    refused_transitions: int = 0
+    cancel_requested: bool = False
+
+
+class ProcessIdentity(ContractModel):
+    """Names one process for good: a pid is reused, a pid with its start time and boot is not.
+
+    `started_at` is the process's start in epoch seconds, `boot_id` the kernel's id of this boot where it has one.
+    """
+
+    host: Name
+    pid: Annotated[int, Field(ge=1, le=2**31 - 1)]
+    started_at: Instant | None = None
+    boot_id: Identifier | None = None
+
+
+def relative_path_fault(path: str) -> str | None:
+    """Say why `path` cannot name a file below a root, or None.
+
+    POSIX and Windows forms alike are judged on every platform: absolute, drive, UNC, backslash, `.` and `..`.
+    """
+    if "\\" in path:
+        return "must not contain a backslash"
+    if path.startswith("/"):
+        return "must be relative"
+    if len(path) > 1 and path[1] == ":":
+        return "must not name a drive"
+    parts = path.split("/")
+    if any(part in ("", ".", "..") for part in parts):
+        return "must not contain empty, `.` or `..` parts"
+    if any(ord(char) < 0x20 or ord(char) == 0x7F for char in path):
+        return "must not contain control characters"
+    return None

@@ -1,0 +1,65 @@
+"""Every bound the contract publishes, one constant each, with the reason for its value.
+
+Changing a value here is a contract change: raising a bound is additive, lowering one is not.
+"""
+
+from typing import Final
+
+CONTRACT_VERSION: Final = "1.0"
+
+# Lists. The ADR bounds RunQuery.limit at 5,000 and defaults it to 20.
+LIST_LIMIT_DEFAULT: Final = 20
+LIST_LIMIT_MAX: Final = 5_000
+# Beyond this an offset walk costs more than a cursor ever would; the cursor has no such end.
+LIST_OFFSET_MAX: Final = 10_000_000
+
+# Text. Names are read by people and stand in indexes; PostgreSQL refuses index rows over ~2,700 bytes.
+IDENTIFIER_MAX_CHARS: Final = 128
+NAME_MAX_CHARS: Final = 200
+SUMMARY_MAX_CHARS: Final = 2_000
+TAG_MAX_CHARS: Final = 64
+TAGS_PER_RUN_MAX: Final = 50
+# An opaque cursor of ours is under 300 characters; a longer one was never ours.
+CURSOR_MAX_CHARS: Final = 512
+
+# JSON. JavaScript clients hold integers exactly only up to 2**53 - 1 (ECMA-262, Number.MAX_SAFE_INTEGER).
+SAFE_INTEGER_MAX: Final = 2**53 - 1
+# Deeper than any hand-made document, and far from the recursion limit of every JSON parser in use.
+JSON_DEPTH_MAX: Final = 100
+# 9999-12-31T23:59:59Z: the last instant every date library can print.
+INSTANT_MAX: Final = 253_402_300_799.0
+
+# Request bodies. A batch of events may be 4 MiB; nothing else needs more than a definition (1 MiB) in JSON quoting.
+BODY_MAX_BYTES: Final = 4 * 1024 * 1024
+# Recorded evidence (DESIGN of the run-event protocol): a batch is one transaction, so it must stay short.
+EVENTS_PER_BATCH_MAX: Final = 500
+EVENT_MAX_BYTES: Final = 1024 * 1024
+# What a graph may hold: the bounds of a workflow, so that every workflow run can be drawn.
+GRAPH_NODES_MAX: Final = 200
+GRAPH_EDGES_MAX: Final = 400
+# Branches are read whole with a run's detail, so they are bounded like a page.
+BRANCHES_PER_RUN_MAX: Final = 1_000
+# One usage report. A million dollars or a trillion tokens in one event is a broken producer, not a bill.
+USAGE_COST_USD_MAX: Final = 1_000_000.0
+USAGE_TOKENS_MAX: Final = 10**12
+
+# Reading one run.
+MESSAGE_LIMIT_DEFAULT: Final = 200
+MESSAGE_LIMIT_MAX: Final = 1_000
+EVIDENCE_LIMIT_DEFAULT: Final = 200
+EVIDENCE_LIMIT_MAX: Final = 1_000
+# Content one answer may carry; messages beyond it come withheld, with their size, and can be read by pane.
+READ_BUDGET_BYTES: Final = 8 * 1024 * 1024
+
+# Streams.
+HEARTBEAT_SECONDS: Final = 5.0
+STREAM_PAGE_ENTRIES: Final = 500
+STREAM_PAGE_BYTES: Final = 2 * 1024 * 1024
+# A reader that takes nothing for this long is told where to resume and let go.
+STREAM_STALL_SECONDS: Final = 30.0
+
+PUBLISHED: Final[dict[str, int | float]] = {
+    name.lower(): value
+    for name, value in sorted(globals().items())
+    if name.isupper() and isinstance(value, int | float)
+}
