@@ -1,0 +1,173 @@
+"""Applies the effects of a batch to the tables, inside the transaction that holds the run's row."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from contract.events import RunEvent
+from runs.batch import BranchState, Effects, Move, RunState, branch_names, fold
+from runs.models import (
+    BranchRecord,
+    EventReceiptRecord,
+    GraphRecord,
+    MessageRecord,
+    RunRecord,
+    RunTagRecord,
+    SignalRecord,
+    UsageRecord,
+)
+from runs.money import to_micros
+from runs.transitions import is_terminal
+
+_BRANCH_FIELDS = tuple(BranchState.__dataclass_fields__)
+
+
+def apply(run: RunRecord, events: Sequence[RunEvent], *, at: float) -> Effects:
+    """Fold the events over the run and write what they add; artifacts and transitions are left to the caller."""
+    names = branch_names(events)
+    stored = {record.name: record for record in BranchRecord.objects.filter(run=run, name__in=names)} if names else {}
+    effects = fold(_state_of(run, stored), events, at=at)
+    branches = _write_branches(run, stored, effects)
+    _write_messages(run, branches, effects, at)
+    _write_signals(run, effects, at)
+    _write_usage(run, effects, at)
+    EventReceiptRecord.objects.bulk_create(
+        EventReceiptRecord(run=run, event_id=event.event_id) for event in events if event.event_id is not None
+    )
+    if effects.graph is not None:
+        GraphRecord.objects.update_or_create(
+            run=run, defaults={"graph": effects.graph.model_dump_json(), "updated_at": at}
+        )
+    if events:
+        _write_run(run, effects, at)
+    return effects
+
+
+def touch(run: RunRecord, at: float) -> None:
+    """Let `updated_at` grow, whatever the clock did."""
+    run.updated_at = max(run.updated_at, at)
+
+
+def touch_tags(run: RunRecord) -> None:
+    """Carry the run's sort keys over to its tag rows."""
+    if run.tags != "[]":
+        RunTagRecord.objects.filter(run=run).update(
+            updated_at=run.updated_at, sort_started_at=run.sort_started_at, sort_cost=run.sort_cost
+        )
+
+
+def take_move(run: RunRecord, move: Move, at: float) -> None:
+    """Set what an accepted move changes on the run."""
+    run.status = move.to_status
+    run.status_reason_code = move.reason_code
+    run.status_reason_summary = move.reason_summary
+    if is_terminal(move.to_status):
+        run.ended_at = at
+    elif run.started_at is None:
+        run.started_at = run.sort_started_at = at
+
+
+def _state_of(run: RunRecord, stored: dict[str, BranchRecord]) -> RunState:
+    branches = {
+        name: BranchState(**{field: getattr(record, field) for field in _BRANCH_FIELDS})
+        for name, record in stored.items()
+    }
+    return RunState(
+        status=run.status,
+        last_seq=run.last_seq,
+        branch_count=run.branch_count,
+        branches=branches,
+        messages_by_role=json.loads(run.messages_by_role),
+        input_tokens=run.input_tokens,
+        output_tokens=run.output_tokens,
+        cost_micros=run.cost_micros,
+    )
+
+
+def _write_branches(run: RunRecord, stored: dict[str, BranchRecord], effects: Effects) -> dict[str, BranchRecord]:
+    for name, state in effects.branches.items():
+        record = stored.setdefault(name, BranchRecord(run=run, name=name))
+        for field, value in asdict(state).items():
+            setattr(record, field, value)
+        record.save()
+    return stored
+
+
+def _write_messages(run: RunRecord, branches: dict[str, BranchRecord], effects: Effects, at: float) -> None:
+    MessageRecord.objects.bulk_create(
+        MessageRecord(
+            run=run,
+            branch=branches[new.event.branch],
+            seq=new.seq,
+            position=new.position,
+            role=new.event.role,
+            content=_json(new.event.content),
+            sender=new.event.sender,
+            recipient=new.event.recipient,
+            message_id=new.event.message_id,
+            event_id=new.event.event_id,
+            at=new.event.at,
+            recorded_at=at,
+            size_bytes=new.event.size_bytes or 0,
+            withheld=new.event.withheld,
+            sanitized=new.event.sanitized,
+        )
+        for new in effects.messages
+    )
+
+
+def _write_signals(run: RunRecord, effects: Effects, at: float) -> None:
+    SignalRecord.objects.bulk_create(
+        SignalRecord(
+            run=run,
+            seq=new.seq,
+            kind=new.event.kind,
+            op_id=new.event.op_id,
+            branch=new.event.branch,
+            payload=_json(new.event.payload),
+            event_id=new.event.event_id,
+            at=new.event.at,
+            recorded_at=at,
+            size_bytes=new.event.size_bytes or 0,
+            withheld=new.event.withheld,
+            sanitized=new.event.sanitized,
+        )
+        for new in effects.signals
+    )
+
+
+def _write_usage(run: RunRecord, effects: Effects, at: float) -> None:
+    UsageRecord.objects.bulk_create(
+        UsageRecord(
+            run=run,
+            model=usage.model,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cost_micros=to_micros(usage.cost_usd),
+            at=usage.at,
+            recorded_at=at,
+        )
+        for usage in effects.usage
+    )
+
+
+def _write_run(run: RunRecord, effects: Effects, at: float) -> None:
+    touch(run, at)
+    run.last_activity_at = at
+    run.last_seq = effects.last_seq
+    run.branch_count = effects.branch_count
+    run.message_count += len(effects.messages)
+    run.signal_count += len(effects.signals)
+    run.messages_by_role = json.dumps(effects.messages_by_role)
+    run.input_tokens = effects.input_tokens
+    run.output_tokens = effects.output_tokens
+    run.cost_micros = effects.cost_micros
+    run.sort_cost = -1 if effects.cost_micros is None else effects.cost_micros
+    for move in effects.accepted_moves():
+        take_move(run, move, at)
+    run.save()
+    touch_tags(run)
+
+
+def _json(body: object) -> str:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,107 @@
+"""The queries behind the run list: each walks one index in the order of the sort, and nothing is counted."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import StrIndex
+
+from contract.runs import RunQuery
+from runs.cursors import ListPosition, decode_list
+from runs.models import RunRecord, RunTagRecord
+from runs.naming import fold
+from runs.state.rows import SUMMARY_COLUMNS, Row
+
+SORT_COLUMNS: Final = {"recent": "updated_at", "started": "sort_started_at", "cost": "sort_cost"}
+
+
+def fetch(query: RunQuery) -> list[Row]:
+    """Return the rows of one page and one more, if there is one."""
+    rows = _walk_of(query)[query.offset : query.offset + query.limit + 1]
+    return [_run_row(row) for row in rows] if query.tags else list(rows)
+
+
+def position_of(query: RunQuery, row: Row) -> ListPosition:
+    """Return where in the list a row stands."""
+    return ListPosition(row[SORT_COLUMNS[query.sort]], row["id"])
+
+
+def _walk_of(query: RunQuery) -> QuerySet[Any, Row]:
+    """Join the alternatives of a query (statuses, any-of tags), each in order, into one ordered walk.
+
+    The alternatives exclude each other, so both databases merge them without sorting or comparing whole rows.
+    """
+    first, *others = [
+        _one_walk(query, status, tag, earlier)
+        for status in dict.fromkeys(query.status) or (None,)
+        for tag, earlier in _tag_alternatives(query)
+    ]
+    walks = first.union(*others, all=True) if others else first
+    return walks.order_by(f"-{SORT_COLUMNS[query.sort]}", "-run_id" if query.tags else "-id")
+
+
+def _tag_alternatives(query: RunQuery) -> list[tuple[str | None, Sequence[str]]]:
+    """Return (tag to walk, tags that an earlier alternative has shown)."""
+    tags = list(dict.fromkeys(query.tags))
+    if not tags or query.tags_match == "all":
+        return [(tags[0] if tags else None, ())]
+    return [(tag, tags[:index]) for index, tag in enumerate(tags)]
+
+
+def _one_walk(query: RunQuery, status: str | None, tag: str | None, earlier: Sequence[str]) -> QuerySet[Any, Row]:
+    if tag is None:
+        runs = _filtered(RunRecord.objects.all(), query, status, prefix="")
+        return _after(runs, query, number="id").values(*SUMMARY_COLUMNS)
+    tagged = _filtered(RunTagRecord.objects.filter(tag=tag), query, status, prefix="run__")
+    for other in query.tags[1:] if query.tags_match == "all" else ():
+        tagged = tagged.filter(_has_tag(other))
+    for other in earlier:
+        tagged = tagged.filter(~_has_tag(other))
+    own = ("run_id", SORT_COLUMNS[query.sort])
+    others = (f"run__{column}" for column in SUMMARY_COLUMNS if column not in ("id", own[1]))
+    return _after(tagged, query, number="run_id").values(*own, *others)
+
+
+def _run_row(row: Row) -> Row:
+    """Give the columns of a tag's walk the names they have in a run's own row."""
+    return {"id" if key == "run_id" else key.removeprefix("run__"): value for key, value in row.items()}
+
+
+def _has_tag(tag: str) -> Exists:
+    return Exists(RunTagRecord.objects.filter(run=OuterRef("run"), tag=tag))
+
+
+def _filtered(rows: QuerySet[Any, Any], query: RunQuery, status: str | None, *, prefix: str) -> QuerySet[Any, Any]:
+    exact = {
+        "status": status,
+        "playbook_name": query.playbook,
+        "project": query.project,
+        "kind": query.kind,
+        "agent_name": query.agent,
+        "invocation_id": query.invocation_id,
+        "sort_started_at__gte": query.started_after,
+        "sort_started_at__lt": query.started_before,
+    }
+    conditions: dict[str, Any] = {f"{prefix}{key}": value for key, value in exact.items() if value is not None}
+    if query.started_after is not None or query.started_before is not None:
+        # A queued run sorts by its registration, but has not started.
+        conditions[f"{prefix}started_at__isnull"] = False
+    if query.project_is_null:
+        conditions[f"{prefix}project__isnull"] = True
+    if query.search is not None:
+        # StrIndex compares bytes on both databases; LIKE would fold ASCII only on one of them.
+        rows = rows.alias(found=StrIndex(F(f"{prefix}search_text"), Value(fold(query.search))))
+        conditions["found__gt"] = 0
+    return rows.filter(**conditions)
+
+
+def _after(rows: QuerySet[Any, Any], query: RunQuery, *, number: str) -> QuerySet[Any, Any]:
+    position = decode_list(query)
+    if position is None:
+        return rows
+    key = SORT_COLUMNS[query.sort]
+    # The first condition alone bounds the index walk; the second settles ties.
+    return rows.filter(
+        Q(**{f"{key}__lte": position.key})
+        & (Q(**{f"{key}__lt": position.key}) | Q(**{f"{number}__lt": position.number}))
+    )

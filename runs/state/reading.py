@@ -1,0 +1,290 @@
+"""DjangoRunReads: RunReadPort, RunEvidencePort and InvocationReadPort over the ORM."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, Final
+
+from django.db.models import Count, Max, Q
+
+from contract.base import Page
+from contract.events import RunGraph
+from contract.limits import READ_BUDGET_BYTES
+from contract.ports import Clock
+from contract.runs import (
+    BranchView,
+    EvidencePage,
+    EvidenceRequest,
+    InvocationDetail,
+    InvocationQuery,
+    InvocationSummary,
+    MessageView,
+    RunDetail,
+    RunQuery,
+    RunSummary,
+    RunTotals,
+)
+from runs.cursors import (
+    ListPosition,
+    WindowPosition,
+    ahead_of_run,
+    decode_evidence,
+    decode_invocations,
+    decode_window,
+    encode_evidence,
+    encode_invocations,
+    encode_list,
+    encode_stream,
+    encode_window,
+)
+from runs.invocations import Outcome, invocation_status
+from runs.models import (
+    BranchRecord,
+    GraphRecord,
+    InvocationRecord,
+    MessageRecord,
+    RunRecord,
+    SignalRecord,
+    TransitionRecord,
+    UsageRecord,
+)
+from runs.services.ports import ProcessProbe, RunArtifactRows
+from runs.state import listing, rows
+from runs.state.rows import Row
+from runs.windows import window_of
+from studio_project.statedb import StateDB
+
+# A detail shows this many artifacts and transitions; the panes show all.
+_DETAIL_ROWS: Final = 200
+_INVOCATION_RUNS: Final = 200
+
+
+class DjangoRunReads:
+    """Reads runs, evidence and invocations."""
+
+    def __init__(self, db: StateDB, *, artifacts: RunArtifactRows, probe: ProcessProbe, clock: Clock) -> None:
+        """Take the executor and what the rows need to be shown."""
+        self._db = db
+        self._artifacts = artifacts
+        self._probe = probe
+        self._clock = clock
+
+    async def list_runs(self, query: RunQuery) -> Page[RunSummary]:
+        """Return one page: one query, nothing counted."""
+        found = await self._db.read(partial(listing.fetch, query))
+        shown, has_next = found[: query.limit], len(found) > query.limit
+        cursor = encode_list(query, listing.position_of(query, shown[-1])) if has_next else None
+        return Page[RunSummary].model_construct(
+            items=self._summaries(shown),
+            offset=query.offset,
+            limit=query.limit,
+            has_next=has_next,
+            next_cursor=cursor,
+        )
+
+    async def get_run(self, run_id: str, *, message_limit: int, cursor: str | None) -> RunDetail | None:
+        """Return a run with one window of its messages, from one snapshot."""
+        return await self._db.read(partial(self._detail, run_id, message_limit, cursor), snapshot=True)
+
+    async def read_evidence(self, request: EvidenceRequest) -> EvidencePage | None:
+        """Return one page of a pane, from one snapshot."""
+        return await self._db.read(partial(self._evidence, request), snapshot=True)
+
+    async def list_invocations(self, query: InvocationQuery) -> Page[InvocationSummary]:
+        """Return one page of invocations, newest first."""
+        return await self._db.read(partial(_invocations, query), snapshot=True)
+
+    async def get_invocation(self, invocation_id: str) -> InvocationDetail | None:
+        """Return an invocation with its newest runs."""
+        return await self._db.read(partial(self._invocation, invocation_id), snapshot=True)
+
+    def _summaries(self, found: Iterable[Row]) -> tuple[RunSummary, ...]:
+        now = self._clock.now()
+        return tuple(rows.summary(row, probe=self._probe, now=now) for row in found)
+
+    def _detail(self, run_id: str, message_limit: int, cursor: str | None) -> RunDetail | None:
+        row = RunRecord.objects.filter(run_id=run_id).values(*rows.DETAIL_COLUMNS).first()
+        if row is None:
+            return None
+        position = decode_window(cursor, run_id, message_limit) or WindowPosition(row["last_seq"], 0)
+        if position.seq > row["last_seq"]:
+            raise ahead_of_run()
+        branches = _branches(row["id"], message_limit, position)
+        older = any(branch.has_older for branch in branches)
+        next_position = WindowPosition(position.seq, position.window + 1)
+        return RunDetail.model_construct(
+            **rows.summary_fields(row, probe=self._probe, now=self._clock.now()),
+            branches=branches,
+            graph=_graph(row["id"]),
+            artifacts=tuple(view for _, view in self._artifacts.of_run(run_id, after=0, limit=_DETAIL_ROWS)),
+            transitions=_transitions(row["id"]),
+            process=rows.process_of(row),
+            totals=_totals(row, self._artifacts.count(run_id)),
+            message_limit=message_limit,
+            next_cursor=encode_window(run_id, message_limit, next_position) if older else None,
+            stream_cursor=encode_stream(run_id, row["last_seq"]),
+        )
+
+    def _evidence(self, request: EvidenceRequest) -> EvidencePage | None:
+        number = RunRecord.objects.filter(run_id=request.run_id).values_list("id", flat=True).first()
+        if number is None:
+            return None
+        after = decode_evidence(request)
+        found = self._pane(request, number, after)
+        shown, has_next = _within_budget(found, request.limit)
+        cursor = encode_evidence(request.run_id, request.pane, shown[-1][0]) if has_next else None
+        return EvidencePage.model_construct(
+            run_id=request.run_id,
+            pane=request.pane,
+            items=tuple(item for _, item in shown),
+            limit=request.limit,
+            has_next=has_next,
+            next_cursor=cursor,
+        )
+
+    def _pane(self, request: EvidenceRequest, number: int, after: int) -> Iterable[tuple[int, Any]]:
+        wanted = request.limit + 1
+        match request.pane:
+            case "messages" | "output":
+                messages = MessageRecord.objects.filter(run=number, seq__gt=after).order_by("seq")
+                if request.pane == "output":
+                    messages = messages.filter(role="output")
+                found = messages.values(*rows.MESSAGE_COLUMNS)[:wanted].iterator(chunk_size=50)
+                return ((row["seq"], rows.message(row)) for row in found)
+            case "signals":
+                signals = SignalRecord.objects.filter(run=number, seq__gt=after).order_by("seq")
+                found = signals.values(*rows.SIGNAL_COLUMNS)[:wanted].iterator(chunk_size=50)
+                return ((row["seq"], rows.signal(row)) for row in found)
+            case "transitions":
+                moves = TransitionRecord.objects.filter(run=number, id__gt=after).order_by("id")[:wanted]
+                return ((move.pk, rows.transition(move)) for move in moves)
+            case "artifacts":
+                return self._artifacts.of_run(request.run_id, after=after, limit=wanted)
+
+    def _invocation(self, invocation_id: str) -> InvocationDetail | None:
+        record = InvocationRecord.objects.filter(invocation_id=invocation_id).first()
+        if record is None:
+            return None
+        runs = RunRecord.objects.filter(invocation__invocation_id=invocation_id).order_by("-updated_at", "-id")
+        found = list(runs.values(*rows.SUMMARY_COLUMNS)[: _INVOCATION_RUNS + 1])
+        return InvocationDetail.model_construct(
+            **_invocation_fields(record, _outcomes([record])[invocation_id]),
+            runs=self._summaries(found[:_INVOCATION_RUNS]),
+            runs_truncated=len(found) > _INVOCATION_RUNS,
+        )
+
+
+def _branches(run: int, limit: int, position: WindowPosition) -> tuple[BranchView, ...]:
+    """Return every branch with its window; content beyond the read budget comes withheld."""
+    remaining = READ_BUDGET_BYTES
+    views: list[BranchView] = []
+    for record in BranchRecord.objects.filter(run=run).order_by("id"):
+        first, last = window_of(_recorded_by(record, position.seq), limit, position.window)
+        messages, used = _window(record, first, last, remaining)
+        remaining -= used
+        views.append(rows.branch(record, messages, has_older=first > 1 and last > 0))
+    return tuple(views)
+
+
+def _recorded_by(record: BranchRecord, seq: int) -> int:
+    """Return the position of the branch's last message that was recorded by `seq`."""
+    messages = MessageRecord.objects.filter(branch=record, seq__lte=seq).order_by("-position")
+    return messages.values_list("position", flat=True).first() or 0
+
+
+def _window(record: BranchRecord, first: int, last: int, budget: int) -> tuple[list[MessageView], int]:
+    """Read positions first..last, newest first within the budget, and return them oldest first."""
+    if last < first:
+        return [], 0
+    found = MessageRecord.objects.filter(branch=record, position__range=(first, last)).order_by("-position")
+    messages: list[MessageView] = []
+    used = 0
+    for row in found.values(*rows.MESSAGE_COLUMNS).iterator(chunk_size=50):
+        used += len(row["content"])
+        if used > budget:
+            row["content"] = None
+        messages.append(rows.message(row))
+    return messages[::-1], min(used, budget)
+
+
+def _graph(run: int) -> RunGraph | None:
+    text = GraphRecord.objects.filter(run=run).values_list("graph", flat=True).first()
+    return None if text is None else RunGraph.model_validate_json(text)
+
+
+def _transitions(run: int) -> tuple[Any, ...]:
+    newest = TransitionRecord.objects.filter(run=run).order_by("-id")[:_DETAIL_ROWS]
+    return tuple(rows.transition(record) for record in reversed(newest))
+
+
+def _totals(row: Row, artifacts: int) -> RunTotals:
+    usage = UsageRecord.objects.filter(run=row["id"]).aggregate(
+        reports=Count("id"), unpriced=Count("id", filter=Q(cost_micros__isnull=True))
+    )
+    return RunTotals.model_construct(
+        messages_by_role=json.loads(row["messages_by_role"]),
+        signals=row["signal_count"],
+        artifacts=artifacts,
+        transitions=TransitionRecord.objects.filter(run=row["id"]).count(),
+        usage_reports=usage["reports"],
+        usage_reports_without_cost=usage["unpriced"],
+    )
+
+
+def _within_budget(found: Iterable[tuple[int, Any]], limit: int) -> tuple[list[tuple[int, Any]], bool]:
+    """Take up to `limit` entries and as many bytes as one answer may carry, at least one; say if more follow."""
+    shown: list[tuple[int, Any]] = []
+    used = 0
+    for number, item in found:
+        used += getattr(item, "size_bytes", 0)
+        if len(shown) == limit or (shown and used > READ_BUDGET_BYTES):
+            return shown, True
+        shown.append((number, item))
+    return shown, False
+
+
+def _invocations(query: InvocationQuery) -> Page[InvocationSummary]:
+    found = InvocationRecord.objects.order_by("-created_at", "-id")
+    if query.kind is not None:
+        found = found.filter(kind=query.kind)
+    if position := decode_invocations(query.cursor, query.kind):
+        key, number = position.key, position.number
+        found = found.filter(Q(created_at__lte=key) & (Q(created_at__lt=key) | Q(id__lt=number)))
+    records = list(found[query.offset : query.offset + query.limit + 1])
+    shown, has_next = records[: query.limit], len(records) > query.limit
+    outcomes = _outcomes(shown)
+    last = ListPosition(shown[-1].created_at, shown[-1].pk) if has_next else None
+    return Page[InvocationSummary].model_construct(
+        items=tuple(
+            InvocationSummary.model_construct(**_invocation_fields(record, outcomes[record.invocation_id]))
+            for record in shown
+        ),
+        offset=query.offset,
+        limit=query.limit,
+        has_next=has_next,
+        next_cursor=encode_invocations(query.kind, last) if last else None,
+    )
+
+
+def _outcomes(records: Iterable[InvocationRecord]) -> defaultdict[str, list[Outcome]]:
+    """Return, by invocation, how many of its runs have which status: one query for all."""
+    ids = [record.invocation_id for record in records]
+    outcomes: defaultdict[str, list[Outcome]] = defaultdict(list)
+    grouped = RunRecord.objects.filter(invocation_id__in=ids).values_list("invocation_id", "status")
+    for invocation_id, status, count, ended_at in grouped.annotate(Count("id"), Max("ended_at")).order_by():
+        outcomes[str(invocation_id)].append(Outcome(status=status, count=count, ended_at=ended_at))
+    return outcomes
+
+
+def _invocation_fields(record: InvocationRecord, outcomes: list[Outcome]) -> Row:
+    summary = invocation_status(outcomes)
+    return {
+        "invocation_id": record.invocation_id,
+        "kind": record.kind,
+        "status": summary.status,
+        "run_count": summary.run_count,
+        "open_run_count": summary.open_run_count,
+        "created_at": record.created_at,
+        "ended_at": summary.ended_at,
+    }

@@ -1,0 +1,121 @@
+"""From rows to contract models. Rows come from our own tables, so models are built without validating again."""
+
+import json
+from typing import Any, Final
+
+from contract.events import ProcessIdentity
+from contract.runs import BranchView, MessageView, RunSummary, SignalView, TransitionView
+from runs.health import Signs, effective_health
+from runs.models import BranchRecord, TransitionRecord
+from runs.money import to_usd
+from runs.services.ports import ProcessProbe
+
+Row = dict[str, Any]
+
+SUMMARY_COLUMNS: Final = (
+    "id", "run_id", "kind", "name", "playbook_name", "agent_name", "project", "model", "provider", "invocation_id",
+    "status", "status_reason_code", "status_reason_summary", "cancel_requested_at", "created_at", "started_at",
+    "ended_at", "updated_at", "last_activity_at", "branch_count", "message_count", "signal_count", "input_tokens",
+    "output_tokens", "cost_micros", "tags", "process_host", "process_pid", "process_started_at", "process_boot_id",
+    "sort_started_at", "sort_cost",
+)  # fmt: skip
+DETAIL_COLUMNS: Final = (*SUMMARY_COLUMNS, "last_seq", "messages_by_role")
+ENTRY_COLUMNS: Final = ("seq", "event_id", "at", "recorded_at", "size_bytes", "withheld", "sanitized")
+MESSAGE_COLUMNS: Final = (
+    *ENTRY_COLUMNS, "branch__name", "role", "content", "sender", "recipient", "message_id"
+)  # fmt: skip
+SIGNAL_COLUMNS: Final = (*ENTRY_COLUMNS, "branch", "kind", "op_id", "payload")
+# Columns that a summary shows under the same name.
+_SAME: Final = (
+    "run_id", "status", "playbook_name", "agent_name", "invocation_id", "project", "started_at", "ended_at",
+    "updated_at", "branch_count", "message_count", "status_reason_code", "status_reason_summary", "name", "model",
+    "provider", "signal_count", "input_tokens", "output_tokens", "created_at", "last_activity_at",
+    "cancel_requested_at",
+)  # fmt: skip
+
+
+def summary_fields(row: Row, *, probe: ProcessProbe, now: float) -> Row:
+    """Return the fields of a RunSummary."""
+    fields = {column: row[column] for column in _SAME}
+    fields["effective_health"] = _health(row, probe, now) if row["status"] == "running" else None
+    fields["invocation_kind"] = row["kind"]
+    fields["cost_usd"] = to_usd(row["cost_micros"])
+    fields["tags"] = () if row["tags"] == "[]" else tuple(json.loads(row["tags"]))
+    return fields
+
+
+def summary(row: Row, *, probe: ProcessProbe, now: float) -> RunSummary:
+    """Return a run as a list shows it."""
+    return RunSummary.model_construct(**summary_fields(row, probe=probe, now=now))
+
+
+def process_of(row: Row) -> ProcessIdentity | None:
+    """Return the recorded process of a run, where there is one."""
+    if row["process_pid"] is None:
+        return None
+    return ProcessIdentity.model_construct(
+        host=row["process_host"],
+        pid=row["process_pid"],
+        started_at=row["process_started_at"],
+        boot_id=row["process_boot_id"],
+    )
+
+
+def _health(row: Row, probe: ProcessProbe, now: float) -> str | None:
+    process = process_of(row)
+    signs = Signs(
+        status=row["status"],
+        kind=row["kind"],
+        alive=None if process is None else probe.alive(process),
+        elsewhere=process is not None and probe.elsewhere(process),
+        has_evidence=row["message_count"] > 0 or row["signal_count"] > 0,
+        last_activity_at=row["last_activity_at"] or row["created_at"],
+    )
+    return effective_health(signs, now=now)
+
+
+def message(row: Row) -> MessageView:
+    """Return one message; a row without `content` gives a withheld one."""
+    content = row.get("content")
+    fields = {key: value for key, value in row.items() if key not in ("branch__name", "content")}
+    if content is None:
+        fields["withheld"] = True
+    return MessageView.model_construct(
+        branch=row["branch__name"], content=None if content is None else json.loads(content), **fields
+    )
+
+
+def signal(row: Row) -> SignalView:
+    """Return one signal."""
+    fields = {key: value for key, value in row.items() if key != "payload"}
+    return SignalView.model_construct(payload=json.loads(row["payload"]), **fields)
+
+
+def branch(record: BranchRecord, messages: list[MessageView], *, has_older: bool) -> BranchView:
+    """Return a branch with a window of its messages."""
+    return BranchView.model_construct(
+        name=record.name,
+        parent=record.parent,
+        model=record.model,
+        provider=record.provider,
+        agent_name=record.agent_name,
+        message_count=record.message_count,
+        first_message_at=record.first_message_at,
+        last_message_at=record.last_message_at,
+        messages=tuple(messages),
+        has_older=has_older,
+    )
+
+
+def transition(record: TransitionRecord) -> TransitionView:
+    """Return one move of a run."""
+    return TransitionView.model_construct(
+        number=record.pk,
+        from_status=record.from_status,
+        to_status=record.to_status,
+        reason_code=record.reason_code,
+        reason_summary=record.reason_summary,
+        actor=record.actor,
+        refused=record.refused,
+        at=record.at,
+    )

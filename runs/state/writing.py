@@ -1,0 +1,262 @@
+"""DjangoRunWrites: RunWritePort and RunSettlementPort over the ORM."""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from django.db import IntegrityError
+
+from contract.errors import Conflict, ValidationFailure
+from contract.events import ProcessIdentity, RecordResult, RunEvent
+from contract.limits import TAGS_PER_RUN_MAX
+from contract.ports import ChangeFeed, Clock
+from contract.runs import CancelResult, RunSummary, StartRun, TagsResult
+from runs.batch import Move, fresh_events
+from runs.models import EventReceiptRecord, InvocationRecord, RunRecord, RunTagRecord, TransitionRecord
+from runs.naming import search_text
+from runs.services.following import run_topic
+from runs.services.ports import ProcessProbe, RunArtifactRows, RunningProcess
+from runs.state import applying, rows
+from runs.transitions import is_terminal
+from studio_project.change_feed import notify_others
+from studio_project.statedb import StateDB
+
+T = TypeVar("T")
+
+_PRODUCER: Final = "producer"
+_OPERATOR: Final = "operator"
+_SYSTEM: Final = "system"
+
+
+class DjangoRunWrites:
+    """Changes runs; publishes each change after its commit."""
+
+    def __init__(
+        self, db: StateDB, *, feed: ChangeFeed, artifacts: RunArtifactRows, probe: ProcessProbe, clock: Clock
+    ) -> None:
+        """Take the executor and what a run's transaction touches beside its own tables."""
+        self._db = db
+        self._feed = feed
+        self._artifacts = artifacts
+        self._probe = probe
+        self._clock = clock
+
+    async def start_run(self, run_id: str, command: StartRun, *, at: float) -> RunSummary:
+        """Insert a running run; the unique id settles races."""
+        try:
+            row = await self._write(run_id, partial(_start, run_id, command, at))
+        except IntegrityError:
+            raise Conflict("run", None, run_id, f"a run {run_id} exists already") from None
+        return rows.summary(row, probe=self._probe, now=self._clock.now())
+
+    async def record_events(self, run_id: str, events: Sequence[RunEvent], *, at: float) -> RecordResult | None:
+        """Store a batch while the run's row is locked."""
+        return await self._write(run_id, partial(self._record, run_id, events, at))
+
+    async def request_cancel(self, run_id: str, *, reason: str | None, at: float) -> CancelResult | None:
+        """End a queued run, mark a running one."""
+        return await self._write(run_id, partial(_request_cancel, run_id, reason, at))
+
+    async def change_tags(
+        self, run_id: str, *, add: frozenset[str], remove: frozenset[str], at: float
+    ) -> TagsResult | None:
+        """Change the tag rows and the run's own copy."""
+        return await self._write(run_id, partial(_change_tags, run_id, add, remove, at))
+
+    async def running_processes(self, *, after: int, limit: int) -> tuple[RunningProcess, ...]:
+        """Return running runs with a recorded process, by row number."""
+        return await self._db.read(partial(_running_processes, after, limit))
+
+    async def settle_gone(self, run_ids: Sequence[str], *, at: float) -> int:
+        """Fail those that still run, in one transaction."""
+        settled = await self._db.write(partial(_settle_gone, run_ids, at))
+        self._feed.publish(map(run_topic, settled))
+        return len(settled)
+
+    async def _write(self, run_id: str, work: Callable[[], T]) -> T:
+        result = await self._db.write(partial(_and_notify, work, run_id))
+        self._feed.publish((run_topic(run_id),))
+        return result
+
+    def _record(self, run_id: str, events: Sequence[RunEvent], at: float) -> RecordResult | None:
+        run = _locked(run_id)
+        if run is None:
+            return None
+        fresh = fresh_events(events, _known_ids(run, events))
+        effects = applying.apply(run, fresh, at=at)
+        self._artifacts.upsert(run_id, effects.artifacts, at=at)
+        for move in effects.moves:
+            add_transition(run, move, actor=_PRODUCER, at=at)
+        return RecordResult(
+            run_id=run_id,
+            accepted=len(fresh),
+            duplicates=len(events) - len(fresh),
+            last_seq=effects.last_seq,
+            refused_transitions=sum(move.refused for move in effects.moves),
+            cancel_requested=run.cancel_requested_at is not None and not is_terminal(run.status),
+        )
+
+
+def add_transition(run: RunRecord, move: Move, *, actor: str, at: float) -> None:
+    """Append one accepted or refused move."""
+    TransitionRecord.objects.create(
+        run=run,
+        from_status=move.from_status,
+        to_status=move.to_status,
+        reason_code=move.reason_code,
+        reason_summary=move.reason_summary,
+        actor=actor,
+        refused=move.refused,
+        at=at,
+    )
+
+
+def _and_notify(work: Callable[[], T], run_id: str) -> T:
+    result = work()
+    notify_others((run_topic(run_id),))
+    return result
+
+
+def _locked(run_id: str) -> RunRecord | None:
+    """Read a run and keep others from changing it until the transaction ends."""
+    return RunRecord.objects.select_for_update().filter(run_id=run_id).first()
+
+
+def _known_ids(run: RunRecord, events: Sequence[RunEvent]) -> set[str]:
+    ids = [event.event_id for event in events if event.event_id is not None]
+    if not ids:
+        return set()
+    known = EventReceiptRecord.objects.filter(run=run, event_id__in=ids)
+    return set(known.values_list("event_id", flat=True))
+
+
+def _start(run_id: str, command: StartRun, at: float) -> rows.Row:
+    started_at = at if command.started_at is None else command.started_at
+    tags = sorted(set(command.tags))
+    run = RunRecord.objects.create(
+        run_id=run_id,
+        kind=command.kind,
+        name=command.name,
+        playbook_name=command.playbook_name,
+        agent_name=command.agent_name,
+        search_text=search_text(command.name, command.agent_name),
+        project=command.project,
+        model=command.model,
+        provider=command.provider,
+        invocation_id=_ensure_invocation(command, at),
+        status="running",
+        status_reason_code="run.running.registered",
+        created_at=at,
+        started_at=started_at,
+        updated_at=at,
+        last_activity_at=at,
+        tags=json.dumps(tags),
+        sort_started_at=started_at,
+        **_process_columns(command.process),
+    )
+    _add_tag_rows(run, tags)
+    move = Move(
+        from_status=None, to_status="running", reason_code=run.status_reason_code, reason_summary=None, refused=False
+    )
+    add_transition(run, move, actor=_PRODUCER, at=at)
+    return dict(RunRecord.objects.filter(pk=run.pk).values(*rows.SUMMARY_COLUMNS).get())
+
+
+def _ensure_invocation(command: StartRun, at: float) -> str | None:
+    if command.invocation_id is not None:
+        InvocationRecord.objects.get_or_create(
+            invocation_id=command.invocation_id, defaults={"kind": command.kind, "created_at": at}
+        )
+    return command.invocation_id
+
+
+def _process_columns(process: ProcessIdentity | None) -> dict[str, Any]:
+    if process is None:
+        return {}
+    return {
+        "process_host": process.host,
+        "process_pid": process.pid,
+        "process_started_at": process.started_at,
+        "process_boot_id": process.boot_id,
+    }
+
+
+def _add_tag_rows(run: RunRecord, tags: Sequence[str]) -> None:
+    keys = {"updated_at": run.updated_at, "sort_started_at": run.sort_started_at, "sort_cost": run.sort_cost}
+    RunTagRecord.objects.bulk_create(RunTagRecord(run=run, tag=tag, **keys) for tag in tags)
+
+
+def _request_cancel(run_id: str, reason: str | None, at: float) -> CancelResult | None:
+    run = _locked(run_id)
+    if run is None:
+        return None
+    if is_terminal(run.status) and not (run.status == "cancelled" and run.cancel_requested_at is not None):
+        raise Conflict("run", "queued or running", run.status, f"run {run_id} has ended: {run.status}")
+    if run.cancel_requested_at is None:
+        run.cancel_requested_at = at
+        applying.touch(run, at)
+        if run.status == "queued":
+            _cancel_queued(run, reason, at)
+        run.save()
+        applying.touch_tags(run)
+    return CancelResult(run_id=run_id, status=run.status, cancel_requested_at=run.cancel_requested_at)
+
+
+def _cancel_queued(run: RunRecord, reason: str | None, at: float) -> None:
+    move = Move(
+        from_status="queued",
+        to_status="cancelled",
+        reason_code="run.cancelled.before_start",
+        reason_summary=reason,
+        refused=False,
+    )
+    applying.take_move(run, move, at)
+    add_transition(run, move, actor=_OPERATOR, at=at)
+
+
+def _change_tags(run_id: str, add: frozenset[str], remove: frozenset[str], at: float) -> TagsResult | None:
+    run = _locked(run_id)
+    if run is None:
+        return None
+    before = set(json.loads(run.tags))
+    after = sorted((before | add) - remove)
+    if len(after) > TAGS_PER_RUN_MAX:
+        raise ValidationFailure.at("add", code="too_many_tags", message=f"a run has at most {TAGS_PER_RUN_MAX} tags")
+    if set(after) != before:
+        RunTagRecord.objects.filter(run=run, tag__in=before - set(after)).delete()
+        applying.touch(run, at)
+        run.tags = json.dumps(after)
+        run.save(update_fields=["tags", "updated_at"])
+        _add_tag_rows(run, sorted(set(after) - before))
+        applying.touch_tags(run)
+    return TagsResult(run_id=run_id, tags=tuple(after))
+
+
+def _running_processes(after: int, limit: int) -> tuple[RunningProcess, ...]:
+    found = RunRecord.objects.filter(status="running", process_pid__isnull=False, id__gt=after).order_by("id")
+    columns = ("id", "run_id", "process_host", "process_pid", "process_started_at", "process_boot_id")
+    return tuple(
+        RunningProcess(run_id=row["run_id"], number=row["id"], process=process)
+        for row in found.values(*columns)[:limit]
+        if (process := rows.process_of(row)) is not None
+    )
+
+
+def _settle_gone(run_ids: Sequence[str], at: float) -> list[str]:
+    move = Move(
+        from_status="running",
+        to_status="failed",
+        reason_code="run.failed.process_gone",
+        reason_summary=None,
+        refused=False,
+    )
+    runs = list(RunRecord.objects.select_for_update().filter(run_id__in=run_ids, status="running"))
+    for run in runs:
+        applying.touch(run, at)
+        applying.take_move(run, move, at)
+        run.save()
+        applying.touch_tags(run)
+        add_transition(run, move, actor=_SYSTEM, at=at)
+    notify_others(run_topic(run.run_id) for run in runs)
+    return [run.run_id for run in runs]

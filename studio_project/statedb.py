@@ -1,0 +1,156 @@
+"""StateDB: runs synchronous ORM functions for async callers, and translates driver errors.
+
+Reads go to a small pool of threads, writes to a lane; each thread keeps its connection. On SQLite the write lane is
+one thread, so that "database is locked" cannot arise inside a process; between processes `BEGIN IMMEDIATE` and the
+busy timeout of the settings serialize writers (Django ticket 29280), and a short bounded retry covers the rest.
+On PostgreSQL writers run side by side; the records' own locks and constraints serialize what must be.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Final, TypeVar
+
+from django.db import (
+    DatabaseError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    connections,
+    transaction,
+)
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from contract.errors import StateUnavailable
+
+T = TypeVar("T")
+
+_ALIAS: Final = "default"
+_READERS: Final = 4
+_PG_WRITERS: Final = 4
+# Waits between tries of a write that met a lock, a deadlock or a serialization failure (seconds).
+_RETRY_PAUSES: Final = (0.02, 0.1, 0.5)
+_LOCKED_WORDS: Final = ("locked", "busy", "deadlock", "could not serialize")
+_PASSING_WORDS: Final = (
+    "full", "connection", "closed", "timeout", "starting up", "shutting down", "too many", "terminating",
+)  # fmt: skip
+_UNMIGRATED_WORDS: Final = ("no such table", "no such column", "does not exist")
+
+
+class StateDB:
+    """Executes functions that use the ORM; one call is one transaction.
+
+    The functions must depend on their arguments only, and return values, never querysets or records: a write that
+    met a lock is run again from its beginning.
+    """
+
+    def __init__(self) -> None:
+        """Open no connection yet; threads and connections come with the first calls."""
+        self.vendor: str = connections[_ALIAS].vendor
+        self._readers = _Lane("state-read", _READERS, read_only=True)
+        self._writers = _Lane("state-write", 1 if self.vendor == "sqlite" else _PG_WRITERS, read_only=False)
+
+    async def read(self, work: Callable[[], T], *, snapshot: bool = False) -> T:
+        """Run a reading function. `snapshot` makes all its queries see one state of the database.
+
+        Raises StateUnavailable.
+        """
+        return await self._readers.run(partial(_in_snapshot, work) if snapshot else work)
+
+    async def write(self, work: Callable[[], T]) -> T:
+        """Run a function in one write transaction, again after a lock. Raises StateUnavailable."""
+        return await self._writers.run(partial(_in_transaction, work))
+
+    def close(self) -> None:
+        """Finish running work and close every connection. Idempotent. Blocks: not to be called in an event loop."""
+        self._readers.close()
+        self._writers.close()
+
+
+class _Lane:
+    """A pool of threads, each with its own connection, which `close` closes."""
+
+    def __init__(self, name: str, threads: int, *, read_only: bool) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._read_only = read_only
+        self._prepared = threading.local()
+        self._opened: list[BaseDatabaseWrapper] = []
+
+    async def run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._translated, work)
+
+    def _translated(self, work: Callable[[], T]) -> T:
+        try:
+            self._prepare()
+            return work()
+        except IntegrityError:
+            raise
+        except (DatabaseError, InterfaceError) as fault:
+            connections[_ALIAS].close_if_unusable_or_obsolete()
+            raise _unavailable(fault) from fault
+
+    def _prepare(self) -> None:
+        """Set this thread's connection up, once."""
+        if getattr(self._prepared, "done", False):
+            return
+        connection = connections[_ALIAS]
+        connection.inc_thread_sharing()
+        self._opened.append(connection)
+        if self._read_only and connection.vendor == "sqlite":
+            # A snapshot must not take the write lock that `transaction_mode` asks for.
+            vars(connection)["transaction_mode"] = "DEFERRED"
+        self._prepared.done = True
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=True)
+        for connection in self._opened:
+            connection.close()
+        self._opened.clear()
+
+
+def _in_snapshot(work: Callable[[], T]) -> T:
+    with transaction.atomic(using=_ALIAS):
+        if connections[_ALIAS].vendor == "postgresql":
+            with connections[_ALIAS].cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        return work()
+
+
+def _in_transaction(work: Callable[[], T]) -> T:
+    for pause in (*_RETRY_PAUSES, None):
+        try:
+            with transaction.atomic(using=_ALIAS):
+                return work()
+        except OperationalError as fault:
+            if pause is None or not _says(fault, _LOCKED_WORDS):
+                raise
+            time.sleep(pause)
+    raise AssertionError("the last try returns or raises")
+
+
+def _says(fault: Exception, words: tuple[str, ...]) -> bool:
+    text = str(fault).lower()
+    return any(word in text for word in words)
+
+
+def _unavailable(fault: Exception) -> StateUnavailable:
+    """Say for people what a driver's error means; its own text may hold hosts and stays in the log."""
+    if _says(fault, _LOCKED_WORDS):
+        return StateUnavailable(retryable=True, detail="the database is locked by another writer")
+    if "disk is full" in str(fault).lower() or "no space" in str(fault).lower():
+        return StateUnavailable(retryable=True, detail="the disk of the database is full; nothing was stored")
+    if _says(fault, _UNMIGRATED_WORDS):
+        return StateUnavailable(
+            retryable=False,
+            detail="the database has not the tables of this version: run `manage.py migrate`, or `manage.py serve`",
+        )
+    if _says(fault, ("unable to open",)):
+        return StateUnavailable(retryable=False, detail="the database file cannot be opened")
+    if _says(fault, ("readonly", "read-only")):
+        return StateUnavailable(retryable=False, detail="the database is read-only; nothing was stored")
+    if _says(fault, _PASSING_WORDS) or isinstance(fault, InterfaceError):
+        return StateUnavailable(retryable=True, detail="the database does not answer")
+    return StateUnavailable(retryable=False, detail="the database cannot be used")
