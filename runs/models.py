@@ -17,15 +17,15 @@ _FILTERS: Final = {
     "playbook": "playbook_name",
     "agent": "agent_name",
     "kind": "kind",
+    "invocation": "invocation",
 }
 
 
 def _list_indexes() -> list[models.Index]:
+    # With the columns that search and the started bounds read, so that they walk the index alone.
     plain = [
-        models.Index(fields=["-sort_started_at", "-id"], name="run_by_started"),
-        models.Index(fields=["-sort_cost", "-id"], name="run_by_cost"),
-        # With the text that `search` reads, so that a search walks this index alone.
-        models.Index(fields=["-updated_at", "-id", "search_text"], name="run_by_recent"),
+        models.Index(fields=[f"-{key}", "-id", "search_text", *({"sort_started_at"} - {key})], name=f"run_by_{sort}")
+        for sort, key in _SORTS.items()
     ]
     filtered = [
         models.Index(fields=[column, f"-{key}", "-id"], name=f"run_{filtering}_by_{sort}")
@@ -108,7 +108,6 @@ class RunRecord(models.Model):
         verbose_name = "run"
         indexes: ClassVar = [
             *_list_indexes(),
-            models.Index(fields=["invocation", "-updated_at", "-id"], name="run_invocation_by_recent"),
         ]
         constraints: ClassVar = [
             models.CheckConstraint(

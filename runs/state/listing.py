@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import StrIndex
 
@@ -17,7 +18,7 @@ SORT_COLUMNS: Final = {"recent": "updated_at", "started": "sort_started_at", "co
 
 def fetch(query: RunQuery) -> list[Row]:
     """Return the rows of one page and one more, if there is one."""
-    rows = _walk_of(query)[query.offset : query.offset + query.limit + 1]
+    rows = walk_of(query)
     return [_run_row(row) for row in rows] if query.tags else list(rows)
 
 
@@ -26,18 +27,23 @@ def position_of(query: RunQuery, row: Row) -> ListPosition:
     return ListPosition(row[SORT_COLUMNS[query.sort]], row["id"])
 
 
-def _walk_of(query: RunQuery) -> QuerySet[Any, Row]:
+def walk_of(query: RunQuery) -> QuerySet[Any, Row]:
     """Join the alternatives of a query (statuses, any-of tags), each in order, into one ordered walk.
 
-    The alternatives exclude each other, so both databases merge them without sorting or comparing whole rows.
+    The alternatives exclude each other, so both databases merge them without sorting or comparing whole rows. SQLite
+    merges lazily; PostgreSQL (before 17) only if every part says how far it will be read.
     """
-    first, *others = [
+    order = (f"-{SORT_COLUMNS[query.sort]}", "-run_id" if query.tags else "-id")
+    end = query.offset + query.limit + 1
+    walks = [
         _one_walk(query, status, tag, earlier)
         for status in dict.fromkeys(query.status) or (None,)
         for tag, earlier in _tag_alternatives(query)
     ]
-    walks = first.union(*others, all=True) if others else first
-    return walks.order_by(f"-{SORT_COLUMNS[query.sort]}", "-run_id" if query.tags else "-id")
+    if len(walks) > 1 and connection.features.supports_slicing_ordering_in_compound:
+        walks = [walk.order_by(*order)[:end] for walk in walks]
+    first, *others = walks
+    return (first.union(*others, all=True) if others else first).order_by(*order)[query.offset : end]
 
 
 def _tag_alternatives(query: RunQuery) -> list[tuple[str | None, Sequence[str]]]:
