@@ -34,6 +34,7 @@ from contract.limits import (
 T = TypeVar("T")
 Path = tuple[str | int, ...]
 
+_IDENTIFIER = r"^[A-Za-z0-9][A-Za-z0-9._:-]*$"
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = "�"
 
@@ -147,6 +148,11 @@ def _sanitize_mapping(value: dict[Any, object], depth: int) -> tuple[JsonValue, 
     return clean, changed
 
 
+def is_identifier(text: str) -> bool:
+    """Whether anything can have this identifier: one that cannot exist need not be looked up."""
+    return len(text) <= IDENTIFIER_MAX_CHARS and re.fullmatch(_IDENTIFIER[1:-1], text) is not None
+
+
 def _identity(value: Any) -> Any:
     return value
 
@@ -156,9 +162,7 @@ Text = Annotated[str, AfterValidator(_refuse_unsafe_text)]
 Name = Annotated[Text, Field(min_length=1, max_length=NAME_MAX_CHARS)]
 Summary = Annotated[Text, Field(max_length=SUMMARY_MAX_CHARS)]
 # An identifier a caller may choose: it stands in URLs, file names and argv, so it cannot start with `-` or `.`.
-Identifier = Annotated[
-    str, Field(min_length=1, max_length=IDENTIFIER_MAX_CHARS, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]*$")
-]
+Identifier = Annotated[str, Field(min_length=1, max_length=IDENTIFIER_MAX_CHARS, pattern=_IDENTIFIER)]
 # A lower-case token of a closed or growing vocabulary (kinds, signal kinds take CamelCase as well).
 Token = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$")]
 Instant = Annotated[float, Field(ge=0, le=INSTANT_MAX)]

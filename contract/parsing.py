@@ -88,8 +88,9 @@ def failures_of(fault: ValidationError, data: object) -> tuple[FieldFailure, ...
     failures: dict[tuple[Path, str], FieldFailure] = {}
     for error in fault.errors(include_url=False, include_input=False):
         context = error.get("ctx", {})
-        path = (*_data_path(error["loc"], data), *context.get("path", ()))
         code = error["type"]
+        place = _data_path(error["loc"], data, missing=code == "missing")
+        path = (*place, *context.get("path", ()))
         if code == "extra_forbidden":
             failures[path, code] = FieldFailure(path=path, code="unknown_field", message="is not a field here")
         else:
@@ -97,13 +98,18 @@ def failures_of(fault: ValidationError, data: object) -> tuple[FieldFailure, ...
     return tuple(failures.values())
 
 
-def _data_path(loc: tuple[str | int, ...], data: object) -> Path:
-    """Drop the parts of pydantic's location that name a union member and not a place in the data."""
+def _data_path(loc: Path, data: object, *, missing: bool) -> Path:
+    """Drop the parts of pydantic's location that name a union member and not a place in the data.
+
+    `missing`: the last part is a key that the data has not.
+    """
     path: list[str | int] = []
     place: object = data
     for position, part in enumerate(loc):
-        last = position == len(loc) - 1
-        if isinstance(place, Mapping) and (part in place or last):
+        rest = loc[position + 1 :]
+        if isinstance(place, Mapping):
+            if _names_member(part, place, rest, missing=missing) or not (part in place or missing and not rest):
+                continue
             place = place.get(part)
         elif isinstance(place, Sequence) and not isinstance(place, str) and isinstance(part, int):
             place = place[part] if part < len(place) else None
@@ -111,6 +117,13 @@ def _data_path(loc: tuple[str | int, ...], data: object) -> Path:
             continue
         path.append(shown(part) if isinstance(part, str) else part)
     return tuple(path)
+
+
+def _names_member(part: str | int, place: Mapping[Any, Any], rest: Path, *, missing: bool) -> bool:
+    """Whether `part` is the discriminator's value and not a key that happens to have the same name."""
+    if part not in (place.get("type"), place.get("kind")) or not rest:
+        return False
+    return rest[0] in place or (missing and len(rest) == 1)
 
 
 def _unknown(key: str, known: list[str]) -> FieldFailure:

@@ -26,7 +26,10 @@ class Watcher(Protocol):
     """Notices commits of other processes. Used by one thread only."""
 
     def changed(self, stop: threading.Event) -> Iterable[str] | None:
-        """Wait a moment; return the topics that changed, None for *anything may have*, empty for nothing."""
+        """Wait a moment; return the topics that changed, None for *anything may have*, empty for nothing.
+
+        The first call begins to watch and returns None: subscribers look again once nothing can be missed any more.
+        """
         ...
 
     def close(self) -> None:
@@ -92,7 +95,6 @@ class DatabaseChangeFeed:
         while not stop.is_set():
             watcher = _watcher()
             try:
-                self._wake_from(loop, None)
                 self._follow(watcher, loop, stop)
             except Exception as fault:  # noqa: BLE001 - whatever the driver says, watching must go on
                 _log.warning("the change feed lost its connection (%s); retrying", type(fault).__name__)
@@ -149,12 +151,14 @@ class _SqliteWatcher:
         self._seen: int | None = None
 
     def changed(self, stop: threading.Event) -> Iterable[str] | None:
-        stop.wait(_POLL_SECONDS)
+        if self._seen is not None:
+            stop.wait(_POLL_SECONDS)
         with self._connection.cursor() as cursor:
             cursor.execute("PRAGMA data_version")
             (version,) = cursor.fetchone()
         before, self._seen = self._seen, version
-        return () if before in (None, version) else None
+        # The first look only starts the comparison: what was committed before it may not have been seen by anyone.
+        return None if version != before else ()
 
     def close(self) -> None:
         self._connection.close()

@@ -1,6 +1,7 @@
 """The composition root: the only module that names concrete adapters and binds the operations to them."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Final
@@ -40,6 +41,11 @@ from studio_project.config import StudioConfig, current_config
 from studio_project.readiness import Readiness
 from studio_project.statedb import StateDB
 from studio_project.system import RandomIds, SystemClock
+
+# How long a run whose process has died may still be shown as running.
+_RECONCILE_SECONDS: Final = 60.0
+
+_log = logging.getLogger(__name__)
 
 CAPABILITIES: Final = ("runs", "run-events/1", "run-streams", "invocations")
 
@@ -110,10 +116,20 @@ class Studio:
         return self._follower.follow(run_id, cursor, "signals")
 
     async def reconcile(self) -> None:
-        """Bring the store in line with the world: part of the start-up, and repeated while serving."""
+        """Bring the store in line with the world: part of the start-up."""
         self.readiness.enter("reconcile runs")
         await control.settle_gone_runs(
             runs=self._writes, probe=self._probe, clock=self.clock, progress=self.readiness.advance
+        )
+
+    async def keep_reconciled(self) -> None:
+        """Do the same again every minute, until cancelled."""
+        await control.keep_settling(
+            runs=self._writes,
+            probe=self._probe,
+            clock=self.clock,
+            every_seconds=_RECONCILE_SECONDS,
+            on_fault=lambda fault: _log.warning("runs were not reconciled: %s", fault),
         )
 
     def stopping(self) -> None:

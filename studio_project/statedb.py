@@ -23,6 +23,7 @@ from django.db import (
     transaction,
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.sqlite3.base import DatabaseWrapper as SqliteConnection
 
 from contract.errors import StateUnavailable
 
@@ -50,8 +51,8 @@ class StateDB:
     def __init__(self) -> None:
         """Open no connection yet; threads and connections come with the first calls."""
         self.vendor: str = connections[_ALIAS].vendor
-        self._readers = _Lane("state-read", _READERS, read_only=True)
-        self._writers = _Lane("state-write", 1 if self.vendor == "sqlite" else _PG_WRITERS, read_only=False)
+        self._readers = _Lane("state-read", _READERS)
+        self._writers = _Lane("state-write", 1 if self.vendor == "sqlite" else _PG_WRITERS)
 
     async def read(self, work: Callable[[], T], *, snapshot: bool = False) -> T:
         """Run a reading function. `snapshot` makes all its queries see one state of the database.
@@ -73,9 +74,8 @@ class StateDB:
 class _Lane:
     """A pool of threads, each with its own connection, which `close` closes."""
 
-    def __init__(self, name: str, threads: int, *, read_only: bool) -> None:
+    def __init__(self, name: str, threads: int) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
-        self._read_only = read_only
         self._prepared = threading.local()
         self._opened: list[BaseDatabaseWrapper] = []
 
@@ -99,9 +99,6 @@ class _Lane:
         connection = connections[_ALIAS]
         connection.inc_thread_sharing()
         self._opened.append(connection)
-        if self._read_only and connection.vendor == "sqlite":
-            # A snapshot must not take the write lock that `transaction_mode` asks for.
-            vars(connection)["transaction_mode"] = "DEFERRED"
         self._prepared.done = True
 
     def close(self) -> None:
@@ -112,9 +109,14 @@ class _Lane:
 
 
 def _in_snapshot(work: Callable[[], T]) -> T:
+    connection = connections[_ALIAS]
+    if isinstance(connection, SqliteConnection):
+        # A snapshot must not take the write lock that the settings ask for; connecting resets the mode to theirs.
+        connection.ensure_connection()
+        connection.transaction_mode = "DEFERRED"
     with transaction.atomic(using=_ALIAS):
-        if connections[_ALIAS].vendor == "postgresql":
-            with connections[_ALIAS].cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         return work()
 

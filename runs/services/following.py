@@ -13,6 +13,7 @@ from contract.limits import HEARTBEAT_SECONDS
 from contract.ports import ChangeFeed
 from contract.runs import DoneFrame, FramePayload, HeartbeatFrame, ShutdownFrame, StreamFrame
 from runs.cursors import ahead_of_run, decode_stream, encode_stream
+from runs.lookup import require_possible
 from runs.services.ports import Entries, EntryPage, RunHead, RunTailPort
 from runs.transitions import is_terminal
 
@@ -42,6 +43,7 @@ class RunFollower:
 
         The first frame comes at once. Raises NotFound, ValidationFailure, and StateUnavailable whenever it occurs.
         """
+        require_possible("run", run_id)
         position = decode_stream(cursor, run_id)
         watched = await self._enter(run_id)
         try:

@@ -15,6 +15,7 @@ from contract.runs import (
 )
 from runs.cursors import decode_evidence, decode_invocations, decode_window
 from runs.listing import check_query
+from runs.lookup import require_possible
 from runs.services.ports import InvocationReadPort, RunEvidencePort, RunReadPort
 
 
@@ -26,6 +27,7 @@ async def list_runs(*, query: RunQuery, runs: RunReadPort) -> Page[RunSummary]:
 
 async def get_run(*, run_id: str, query: RunReadQuery, runs: RunReadPort) -> RunDetail:
     """Return a run's detail. ValidationFailure for a foreign cursor, NotFound."""
+    require_possible("run", run_id)
     decode_window(query.cursor, run_id, query.message_limit)
     detail = await runs.get_run(run_id, message_limit=query.message_limit, cursor=query.cursor)
     if detail is None:
@@ -35,6 +37,7 @@ async def get_run(*, run_id: str, query: RunReadQuery, runs: RunReadPort) -> Run
 
 async def read_evidence(*, request: EvidenceRequest, evidence: RunEvidencePort) -> EvidencePage:
     """Return one page of a pane. ValidationFailure for a foreign cursor, NotFound."""
+    require_possible("run", request.run_id)
     decode_evidence(request)
     page = await evidence.read_evidence(request)
     if page is None:
@@ -50,6 +53,7 @@ async def list_invocations(*, query: InvocationQuery, invocations: InvocationRea
 
 async def get_invocation(*, invocation_id: str, invocations: InvocationReadPort) -> InvocationDetail:
     """Return an invocation with its runs. NotFound."""
+    require_possible("invocation", invocation_id)
     detail = await invocations.get_invocation(invocation_id)
     if detail is None:
         raise NotFound("invocation", invocation_id)

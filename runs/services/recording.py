@@ -5,6 +5,7 @@ from contract.events import RecordEvents, RecordResult
 from contract.ports import Clock, IdGenerator
 from contract.runs import RunSummary, StartRun
 from runs.batch import check_events
+from runs.lookup import require_possible
 from runs.services.ports import RunWritePort
 
 
@@ -15,6 +16,7 @@ async def start_run(*, command: StartRun, runs: RunWritePort, clock: Clock, ids:
 
 async def record_events(*, run_id: str, command: RecordEvents, runs: RunWritePort, clock: Clock) -> RecordResult:
     """Store a batch atomically. ValidationFailure names the event; NotFound."""
+    require_possible("run", run_id)
     check_events(command.events)
     result = await runs.record_events(run_id, command.events, at=clock.now())
     if result is None:
