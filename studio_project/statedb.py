@@ -23,7 +23,6 @@ from django.db import (
     transaction,
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.sqlite3.base import DatabaseWrapper as SqliteConnection
 
 from contract.errors import StateUnavailable
 
@@ -110,10 +109,10 @@ class _Lane:
 
 def _in_snapshot(work: Callable[[], T]) -> T:
     connection = connections[_ALIAS]
-    if isinstance(connection, SqliteConnection):
+    if connection.vendor == "sqlite":
         # A snapshot must not take the write lock that the settings ask for; connecting resets the mode to theirs.
         connection.ensure_connection()
-        connection.transaction_mode = "DEFERRED"
+        setattr(connection, "transaction_mode", "DEFERRED")  # noqa: B010 (the stubs do not know it)
     with transaction.atomic(using=_ALIAS):
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
