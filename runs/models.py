@@ -97,6 +97,8 @@ class RunRecord(models.Model):
     output_tokens = models.BigIntegerField(null=True)
     # Integer millionths of a US dollar, so that sums are exact; null is unknown.
     cost_micros = models.BigIntegerField(null=True)
+    usage_reports = models.IntegerField(default=0)
+    usage_reports_without_cost = models.IntegerField(default=0)
     # JSON texts, kept with the rows they sum up.
     tags = models.TextField(default="[]")
     messages_by_role = models.TextField(default="{}")

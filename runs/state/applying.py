@@ -162,6 +162,8 @@ def _write_run(run: RunRecord, effects: Effects, at: float) -> None:
     run.input_tokens = effects.input_tokens
     run.output_tokens = effects.output_tokens
     run.cost_micros = effects.cost_micros
+    run.usage_reports += len(effects.usage)
+    run.usage_reports_without_cost += sum(usage.cost_usd is None for usage in effects.usage)
     run.sort_cost = -1 if effects.cost_micros is None else effects.cost_micros
     for move in effects.accepted_moves():
         take_move(run, move, at)

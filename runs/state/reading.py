@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final
 
@@ -41,18 +41,16 @@ from runs.cursors import (
 from runs.invocations import Outcome, invocation_status
 from runs.models import (
     BranchRecord,
-    GraphRecord,
     InvocationRecord,
     MessageRecord,
     RunRecord,
     SignalRecord,
     TransitionRecord,
-    UsageRecord,
 )
 from runs.services.ports import ProcessProbe, RunArtifactRows
 from runs.state import listing, rows
 from runs.state.rows import Row
-from runs.windows import window_of
+from runs.windows import carried_bytes, window_of
 from studio_project.statedb import StateDB
 
 # A detail shows this many artifacts and transitions; the panes show all.
@@ -110,17 +108,26 @@ class DjangoRunReads:
         position = decode_window(cursor, run_id, message_limit) or WindowPosition(row["last_seq"], 0)
         if position.seq > row["last_seq"]:
             raise ahead_of_run()
-        branches = _branches(row["id"], message_limit, position)
+        branches = _branches(row, message_limit, position)
         older = any(branch.has_older for branch in branches)
         next_position = WindowPosition(position.seq, position.window + 1)
+        artifacts = tuple(view for _, view in self._artifacts.of_run(run_id, after=0, limit=_DETAIL_ROWS))
+        transitions = _transitions(row["id"])
         return RunDetail.model_construct(
             **rows.summary_fields(row, probe=self._probe, now=self._clock.now()),
             branches=branches,
-            graph=_graph(row["id"]),
-            artifacts=tuple(view for _, view in self._artifacts.of_run(run_id, after=0, limit=_DETAIL_ROWS)),
-            transitions=_transitions(row["id"]),
+            graph=_graph(row),
+            artifacts=artifacts,
+            transitions=transitions,
             process=rows.process_of(row),
-            totals=_totals(row, self._artifacts.count(run_id)),
+            totals=RunTotals.model_construct(
+                messages_by_role=json.loads(row["messages_by_role"]),
+                signals=row["signal_count"],
+                artifacts=_total(artifacts, lambda: self._artifacts.count(run_id)),
+                transitions=_total(transitions, TransitionRecord.objects.filter(run=row["id"]).count),
+                usage_reports=row["usage_reports"],
+                usage_reports_without_cost=row["usage_reports_without_cost"],
+            ),
             message_limit=message_limit,
             next_cursor=encode_window(run_id, message_limit, next_position) if older else None,
             stream_cursor=encode_stream(run_id, row["last_seq"]),
@@ -175,12 +182,13 @@ class DjangoRunReads:
         )
 
 
-def _branches(run: int, limit: int, position: WindowPosition) -> tuple[BranchView, ...]:
+def _branches(run: Row, limit: int, position: WindowPosition) -> tuple[BranchView, ...]:
     """Return every branch with its window; content beyond the read budget comes withheld."""
     remaining = READ_BUDGET_BYTES
     views: list[BranchView] = []
-    for record in BranchRecord.objects.filter(run=run).order_by("id"):
-        first, last = window_of(_recorded_by(record, position.seq), limit, position.window)
+    for record in BranchRecord.objects.filter(run=run["id"]).order_by("id") if run["branch_count"] else ():
+        count = record.message_count if position.seq == run["last_seq"] else _recorded_by(record, position.seq)
+        first, last = window_of(count, limit, position.window)
         messages, used = _window(record, first, last, remaining)
         remaining -= used
         views.append(rows.branch(record, messages, has_older=first > 1 and last > 0))
@@ -201,15 +209,15 @@ def _window(record: BranchRecord, first: int, last: int, budget: int) -> tuple[l
     messages: list[MessageView] = []
     used = 0
     for row in found.values(*rows.MESSAGE_COLUMNS).iterator(chunk_size=50):
-        used += len(row["content"])
+        used += carried_bytes(row["size_bytes"])
         if used > budget:
             row["content"] = None
         messages.append(rows.message(row))
     return messages[::-1], min(used, budget)
 
 
-def _graph(run: int) -> RunGraph | None:
-    text = GraphRecord.objects.filter(run=run).values_list("graph", flat=True).first()
+def _graph(run: Row) -> RunGraph | None:
+    text = run["graph__graph"]
     return None if text is None else RunGraph.model_validate_json(text)
 
 
@@ -218,18 +226,9 @@ def _transitions(run: int) -> tuple[Any, ...]:
     return tuple(rows.transition(record) for record in reversed(newest))
 
 
-def _totals(row: Row, artifacts: int) -> RunTotals:
-    usage = UsageRecord.objects.filter(run=row["id"]).aggregate(
-        reports=Count("id"), unpriced=Count("id", filter=Q(cost_micros__isnull=True))
-    )
-    return RunTotals.model_construct(
-        messages_by_role=json.loads(row["messages_by_role"]),
-        signals=row["signal_count"],
-        artifacts=artifacts,
-        transitions=TransitionRecord.objects.filter(run=row["id"]).count(),
-        usage_reports=usage["reports"],
-        usage_reports_without_cost=usage["unpriced"],
-    )
+def _total(shown: tuple[Any, ...], count: Callable[[], int]) -> int:
+    """Return how many there are: those shown, unless the window was full."""
+    return count() if len(shown) == _DETAIL_ROWS else len(shown)
 
 
 def _within_budget(found: Iterable[tuple[int, Any]], limit: int) -> tuple[list[tuple[int, Any]], bool]:
@@ -237,7 +236,7 @@ def _within_budget(found: Iterable[tuple[int, Any]], limit: int) -> tuple[list[t
     shown: list[tuple[int, Any]] = []
     used = 0
     for number, item in found:
-        used += getattr(item, "size_bytes", 0)
+        used += carried_bytes(getattr(item, "size_bytes", 0))
         if len(shown) == limit or (shown and used > READ_BUDGET_BYTES):
             return shown, True
         shown.append((number, item))

@@ -19,7 +19,9 @@ SUMMARY_COLUMNS: Final = (
     "output_tokens", "cost_micros", "tags", "process_host", "process_pid", "process_started_at", "process_boot_id",
     "sort_started_at", "sort_cost",
 )  # fmt: skip
-DETAIL_COLUMNS: Final = (*SUMMARY_COLUMNS, "last_seq", "messages_by_role")
+DETAIL_COLUMNS: Final = (
+    *SUMMARY_COLUMNS, "last_seq", "messages_by_role", "usage_reports", "usage_reports_without_cost", "graph__graph"
+)  # fmt: skip
 ENTRY_COLUMNS: Final = ("seq", "event_id", "at", "recorded_at", "size_bytes", "withheld", "sanitized")
 MESSAGE_COLUMNS: Final = (
     *ENTRY_COLUMNS, "branch__name", "role", "content", "sender", "recipient", "message_id"
