@@ -48,7 +48,7 @@ def _described(event: ArtifactEvent, at: float) -> dict[str, Any]:
 
 
 def _view(record: ArtifactRecord) -> ArtifactView:
-    return ArtifactView.model_construct(
+    return ArtifactView(
         artifact_id=record.artifact_id,
         kind=record.kind,
         name=record.name,

@@ -69,7 +69,9 @@ class _Evidence(EventBase):
         if size > EVENT_MAX_BYTES:
             fields[key] = body[:_KEPT_CHARS] if isinstance(body, str) else None
             fields["withheld"] = True
-        if fields.get("size_bytes") is None:
+        claimed = fields.get("size_bytes")
+        # A producer may know of more than it sends; less would let a reader's budget be evaded.
+        if claimed is None or (type(claimed) is int and claimed < size):
             fields["size_bytes"] = size
         return fields
 

@@ -39,13 +39,13 @@ def strict_json_loads(raw: bytes) -> Any:
             parse_int=_bounded_int,
         )
     except UnicodeDecodeError as fault:
-        message = f"the body is not UTF-8 (byte {fault.start})"
+        message = f"is not UTF-8 (byte {fault.start})"
     except json.JSONDecodeError as fault:
-        message = f"the body is not JSON: {fault.msg} (line {fault.lineno}, column {fault.colno})"
+        message = f"is not JSON: {fault.msg} (line {fault.lineno}, column {fault.colno})"
     except _JsonFault as fault:
         message = str(fault)
     except RecursionError:
-        message = "the body is nested too deeply"
+        message = "is nested too deeply"
     raise ValidationFailure.at(code="json", message=message)
 
 
@@ -108,7 +108,7 @@ def _data_path(loc: Path, data: object, *, missing: bool) -> Path:
     for position, part in enumerate(loc):
         rest = loc[position + 1 :]
         if isinstance(place, Mapping):
-            if _names_member(part, place, rest, missing=missing) or not (part in place or missing and not rest):
+            if _names_member(part, place, rest, missing=missing) or not (part in place or (missing and not rest)):
                 continue
             place = place.get(part)
         elif isinstance(place, Sequence) and not isinstance(place, str) and isinstance(part, int):

@@ -138,8 +138,8 @@ class SchemaComparison:
         before, after = old.get("additionalProperties", True), new.get("additionalProperties", True)
         if before is not False and after is False:
             yield Breach(rule=Rule.BOUND_NARROWED, where=where, what="other keys are no longer allowed")
-        elif before is not False:
-            yield from self._inner(before, after, f"{where}.*", direction)
+        elif isinstance(before, Mapping) or (before is not False and isinstance(after, Mapping)):
+            yield from self.breaches(_schema(before), _schema(after), f"{where}.*", direction)
 
 
 def _schema(value: object) -> Json:

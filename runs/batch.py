@@ -190,7 +190,7 @@ def _add_message(effects: Effects, state: RunState, event: MessageEvent, at: flo
     effects.branches[event.branch] = replace(
         branch,
         message_count=position,
-        first_message_at=branch.first_message_at or at,
+        first_message_at=at if branch.first_message_at is None else branch.first_message_at,
         last_message_at=at,
     )
     effects.messages_by_role[event.role] = effects.messages_by_role.get(event.role, 0) + 1

@@ -4,9 +4,9 @@ Each kind names what it belongs to, so that a cursor of another run, list or win
 """
 
 import base64
-import binascii
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -110,27 +110,42 @@ def _list_identity(query: RunQuery) -> str:
 
 
 def _encode(kind: str, owner: str, *position: float | int) -> str:
-    text = json.dumps([kind, _owner_mark(owner), *position], separators=(",", ":"))
+    return _sealed([kind, _mark(owner), *position])
+
+
+def _sealed(parts: list[Any]) -> str:
+    """Write the parts with a mark of themselves, so that a garbled cursor never becomes another position."""
+    text = _json([*parts, _mark(_json(parts))])
     return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 
 
-def _owner_mark(owner: str) -> str:
-    """Shorten what a cursor belongs to: it is compared, never read back."""
-    return hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+def _json(parts: list[Any]) -> str:
+    return json.dumps(parts, separators=(",", ":"))
+
+
+def _mark(text: str) -> str:
+    """Shorten what is only compared, never read back."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _decode(cursor: str, kind: str, owner: str, *, shape: tuple[type[float] | type[int], ...]) -> list[Any]:
-    try:
-        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
-        found_kind, found_owner, *position = json.loads(base64.b64decode(padded, b"-_", validate=True))
-    except (ValueError, TypeError, RecursionError, UnicodeError, binascii.Error):
-        raise _fault("is not a cursor of this daemon") from None
-    parts: list[Any] = position
-    if len(parts) != len(shape) or not all(map(_fits, parts, shape)):
-        raise _fault("is not a cursor of this daemon")
-    if (found_kind, found_owner) != (kind, _owner_mark(owner)):
+    found_kind, found_owner, *position = _unsealed(cursor)
+    if (found_kind, found_owner) != (kind, _mark(owner)):
         raise _fault("belongs to another run, list, filter or window")
-    return parts
+    if len(position) != len(shape) or not all(map(_fits, position, shape)):
+        raise _fault("is not a cursor of this daemon")
+    return position
+
+
+def _unsealed(cursor: str) -> list[Any]:
+    """Return kind, owner and position of a cursor that is, byte by byte, what `_sealed` makes."""
+    parts: list[Any]
+    with suppress(ValueError, TypeError, RecursionError):
+        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+        *parts, _ = json.loads(base64.b64decode(padded, b"-_", validate=True))
+        if len(parts) > 1 and _sealed(parts) == cursor:
+            return parts
+    raise _fault("is not a cursor of this daemon")
 
 
 def _fits(part: object, kind: type[float] | type[int]) -> bool:

@@ -138,15 +138,18 @@ class Batch:
 
 
 def _fitted(event: RunEvent) -> SizedEvent:
-    """Withhold what of a body no request can carry: text of escapes takes six times its size in JSON."""
-    size_bytes = len(event.model_dump_json())
+    """Withhold what of a text no request can carry: one of escapes takes six times its size in JSON."""
+    size_bytes = _json_bytes(event)
     if size_bytes > BATCH_MAX_BYTES and isinstance(event, MessageEvent | SignalEvent):
         key = "content" if isinstance(event, MessageEvent) else "payload"
-        body = getattr(event, key)
-        kept = body[:_FITTING_CHARS] if isinstance(body, str) else None
-        event = event.model_copy(update={key: kept, "withheld": True})
-        size_bytes = len(event.model_dump_json())
+        text = getattr(event, key)
+        event = event.model_copy(update={key: text[:_FITTING_CHARS], "withheld": True})
+        size_bytes = _json_bytes(event)
     return SizedEvent(event, size_bytes)
+
+
+def _json_bytes(event: RunEvent) -> int:
+    return len(event.model_dump_json().encode())
 
 
 def _at_line(number: int, failure: ValidationFailure) -> ValidationFailure:

@@ -1,4 +1,6 @@
-"""Which messages of a branch a window shows."""
+"""Which messages of a branch a window shows, and how many bytes they carry."""
+
+from contract.limits import EVENT_MAX_BYTES
 
 
 def window_of(count: int, limit: int, window: int) -> tuple[int, int]:
@@ -10,3 +12,8 @@ def window_of(count: int, limit: int, window: int) -> tuple[int, int]:
     if last <= 0:
         return 1, 0
     return max(1, last - limit + 1), last
+
+
+def carried_bytes(size_bytes: int) -> int:
+    """Return how much of a body of this size is stored at most: a larger one was cut when it was recorded."""
+    return min(size_bytes, EVENT_MAX_BYTES)

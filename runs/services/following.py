@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Final
 
-from contract.errors import NotFound, StudioApplicationError
+from contract.errors import NotFound
 from contract.limits import HEARTBEAT_SECONDS
 from contract.ports import ChangeFeed
 from contract.runs import DoneFrame, FramePayload, HeartbeatFrame, ShutdownFrame, StreamFrame
@@ -83,7 +83,8 @@ class RunFollower:
 
     async def _enter(self, run_id: str) -> "_WatchedRun":
         watched = self._watched.get(run_id)
-        if watched is None:
+        # A reader that failed may still be held by a slow viewer; whoever comes now reads afresh.
+        if watched is None or watched.failed:
             watched = self._watched[run_id] = _WatchedRun(run_id, self._tail, self._heads, self._feed)
         watched.viewers += 1
         try:
@@ -134,7 +135,7 @@ class _WatchedRun:
         self.viewers = 0
         self._tail = tail
         self._heads = heads
-        self._fault: StudioApplicationError | None = None
+        self._fault: Exception | None = None
         self._change: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._pages: dict[tuple[Entries, int], asyncio.Task[EntryPage]] = {}
         # Subscribed before the first head is read, so that no commit falls between the two.
@@ -147,6 +148,11 @@ class _WatchedRun:
         await asyncio.shield(self._first)
         if self._watching is None:
             self._watching = asyncio.create_task(self._watch())
+
+    @property
+    def failed(self) -> bool:
+        """Whether the head is no longer kept fresh."""
+        return self._fault is not None
 
     def head_or_fault(self) -> RunHead:
         """Return the newest head, or raise what keeps it from being read."""
@@ -199,7 +205,7 @@ class _WatchedRun:
             await self._subscription.wait(None)
             try:
                 fresh = await self._heads.load(self.run_id)
-            except StudioApplicationError as fault:
+            except Exception as fault:  # noqa: BLE001 (whatever ended the watching, its viewers must hear of it)
                 self._fault = fault
                 self.wake()
                 return

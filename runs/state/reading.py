@@ -73,7 +73,7 @@ class DjangoRunReads:
         found = await self._db.read(partial(listing.fetch, query))
         shown, has_next = found[: query.limit], len(found) > query.limit
         cursor = encode_list(query, listing.position_of(query, shown[-1])) if has_next else None
-        return Page[RunSummary].model_construct(
+        return Page[RunSummary](
             items=self._summaries(shown),
             offset=query.offset,
             limit=query.limit,
@@ -113,14 +113,14 @@ class DjangoRunReads:
         next_position = WindowPosition(position.seq, position.window + 1)
         artifacts = tuple(view for _, view in self._artifacts.of_run(run_id, after=0, limit=_DETAIL_ROWS))
         transitions = _transitions(row["id"])
-        return RunDetail.model_construct(
+        return RunDetail(
             **rows.summary_fields(row, probe=self._probe, now=self._clock.now()),
             branches=branches,
             graph=_graph(row),
             artifacts=artifacts,
             transitions=transitions,
             process=rows.process_of(row),
-            totals=RunTotals.model_construct(
+            totals=RunTotals(
                 messages_by_role=json.loads(row["messages_by_role"]),
                 signals=row["signal_count"],
                 artifacts=_total(artifacts, lambda: self._artifacts.count(run_id)),
@@ -141,7 +141,7 @@ class DjangoRunReads:
         found = self._pane(request, number, after)
         shown, has_next = _within_budget(found, request.limit)
         cursor = encode_evidence(request.run_id, request.pane, shown[-1][0]) if has_next else None
-        return EvidencePage.model_construct(
+        return EvidencePage(
             run_id=request.run_id,
             pane=request.pane,
             items=tuple(item for _, item in shown),
@@ -175,7 +175,7 @@ class DjangoRunReads:
             return None
         runs = RunRecord.objects.filter(invocation__invocation_id=invocation_id).order_by("-updated_at", "-id")
         found = list(runs.values(*rows.SUMMARY_COLUMNS)[: _INVOCATION_RUNS + 1])
-        return InvocationDetail.model_construct(
+        return InvocationDetail(
             **_invocation_fields(record, _outcomes([record])[invocation_id]),
             runs=self._summaries(found[:_INVOCATION_RUNS]),
             runs_truncated=len(found) > _INVOCATION_RUNS,
@@ -254,10 +254,9 @@ def _invocations(query: InvocationQuery) -> Page[InvocationSummary]:
     shown, has_next = records[: query.limit], len(records) > query.limit
     outcomes = _outcomes(shown)
     last = ListPosition(shown[-1].created_at, shown[-1].pk) if has_next else None
-    return Page[InvocationSummary].model_construct(
+    return Page[InvocationSummary](
         items=tuple(
-            InvocationSummary.model_construct(**_invocation_fields(record, outcomes[record.invocation_id]))
-            for record in shown
+            InvocationSummary(**_invocation_fields(record, outcomes[record.invocation_id])) for record in shown
         ),
         offset=query.offset,
         limit=query.limit,

@@ -1,4 +1,4 @@
-"""From rows to contract models. Rows come from our own tables, so models are built without validating again."""
+"""From rows to contract models. Rows come from our own tables, and pass the models' own validation."""
 
 import json
 from typing import Any, Final
@@ -48,14 +48,14 @@ def summary_fields(row: Row, *, probe: ProcessProbe, now: float) -> Row:
 
 def summary(row: Row, *, probe: ProcessProbe, now: float) -> RunSummary:
     """Return a run as a list shows it."""
-    return RunSummary.model_construct(**summary_fields(row, probe=probe, now=now))
+    return RunSummary(**summary_fields(row, probe=probe, now=now))
 
 
 def process_of(row: Row) -> ProcessIdentity | None:
     """Return the recorded process of a run, where there is one."""
     if row["process_pid"] is None:
         return None
-    return ProcessIdentity.model_construct(
+    return ProcessIdentity(
         host=row["process_host"],
         pid=row["process_pid"],
         started_at=row["process_started_at"],
@@ -82,20 +82,18 @@ def message(row: Row) -> MessageView:
     fields = {key: value for key, value in row.items() if key not in ("branch__name", "content")}
     if content is None:
         fields["withheld"] = True
-    return MessageView.model_construct(
-        branch=row["branch__name"], content=None if content is None else json.loads(content), **fields
-    )
+    return MessageView(branch=row["branch__name"], content=None if content is None else json.loads(content), **fields)
 
 
 def signal(row: Row) -> SignalView:
     """Return one signal."""
     fields = {key: value for key, value in row.items() if key != "payload"}
-    return SignalView.model_construct(payload=json.loads(row["payload"]), **fields)
+    return SignalView(payload=json.loads(row["payload"]), **fields)
 
 
 def branch(record: BranchRecord, messages: list[MessageView], *, has_older: bool) -> BranchView:
     """Return a branch with a window of its messages."""
-    return BranchView.model_construct(
+    return BranchView(
         name=record.name,
         parent=record.parent,
         model=record.model,
@@ -111,7 +109,7 @@ def branch(record: BranchRecord, messages: list[MessageView], *, has_older: bool
 
 def transition(record: TransitionRecord) -> TransitionView:
     """Return one move of a run."""
-    return TransitionView.model_construct(
+    return TransitionView(
         number=record.pk,
         from_status=record.from_status,
         to_status=record.to_status,
