@@ -1,0 +1,56 @@
+"""Everything that people can set, run, call or meet is named in README.md or docs/, read from the code itself."""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from django.core.management import get_commands
+from django.urls import URLPattern
+
+from contract.errors import RequestRefused, StudioApplicationError
+from runs.reasons import REASONS
+from studio_project import urls
+from studio_project.config import PREFIX, StudioConfig
+from tests.architecture.source import APPS, ROOT
+
+_PLACEHOLDER = re.compile(r"\{[^}]*\}")
+
+
+def test_every_configuration_key_is_documented() -> None:
+    assert not _missing(PREFIX + field.upper() for field in StudioConfig.model_fields)
+
+
+def test_every_command_is_documented() -> None:
+    ours = {name for name, app in get_commands().items() if app in {"studio_project", *APPS}}
+
+    assert not {name for name in ours if not re.search(rf"(manage\.py|studio) {name}\b", _text())}
+
+
+def test_every_route_is_documented() -> None:
+    routes = set(urls.api.get_openapi_schema()["paths"])
+    pages = {f"/{entry.pattern}" for entry in urls.urlpatterns if isinstance(entry, URLPattern)} - {"/"}
+
+    assert not _missing(routes | pages)
+
+
+def test_every_error_code_is_documented() -> None:
+    codes = {error.code for error in StudioApplicationError.__subclasses__()}
+
+    assert not _missing(codes | set(RequestRefused.TRANSPORT_CODES))
+
+
+def test_every_reason_code_is_documented() -> None:
+    assert not _missing(REASONS)
+
+
+@cache
+def _text() -> str:
+    """README and docs, the names inside braces taken out: `{id}` and `{run_id}` are one route."""
+    files = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return _PLACEHOLDER.sub("{}", "\n".join(file.read_text(encoding="utf-8") for file in files if file.is_file()))
+
+
+def _missing(names: Iterable[str]) -> set[str]:
+    """The names that nowhere stand whole, that is not as the beginning or end of a longer one."""
+    bare = {_PLACEHOLDER.sub("{}", name) for name in names}
+    return {name for name in bare if not re.search(rf"(?<![\w/.]){re.escape(name)}(?![\w/{{])", _text())}
