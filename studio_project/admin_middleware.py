@@ -1,0 +1,66 @@
+"""Django's middlewares, for the admin only: everything else passes straight through, without a thread hop.
+
+Sessions, cookies and CSRF tokens belong to the admin; the API has bearers and studio_project/security.py.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.middleware.clickjacking import XFrameOptionsMiddleware
+from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.security import SecurityMiddleware
+from django.utils.deprecation import MiddlewareMixin
+
+from studio_project.request_rules import is_admin
+
+
+class AdminOnly(MiddlewareMixin):
+    """Runs the middleware it is mixed into for the admin, and hands every other request straight on."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        """The response, or the awaitable of it, of the next handler."""
+        if is_admin(request.path_info):
+            return super().__call__(request)
+        return self.get_response(request)
+
+
+class AdminSecurity(AdminOnly, SecurityMiddleware):
+    """`nosniff`, referrer and opener policy."""
+
+
+class AdminSession(AdminOnly, SessionMiddleware):
+    """`request.session`."""
+
+
+class AdminCsrf(AdminOnly, CsrfViewMiddleware):
+    """The CSRF cookie and its check."""
+
+    # Django takes either form, and would run a plain one in a thread for every request.
+    async def process_view(  # type: ignore[override]  # the stubs know the plain form only
+        self,
+        request: HttpRequest,
+        callback: Callable[..., HttpResponseBase],
+        callback_args: tuple[Any, ...],
+        callback_kwargs: dict[str, Any],
+    ) -> HttpResponseBase | None:
+        """Refuse an unsafe admin request without its token; Django calls this for every view."""
+        if not is_admin(request.path_info):
+            return None
+        return super().process_view(request, callback, callback_args, callback_kwargs)
+
+
+class AdminAuth(AdminOnly, AuthenticationMiddleware):
+    """`request.user`."""
+
+
+class AdminMessages(AdminOnly, MessageMiddleware):
+    """Messages of one page to the next."""
+
+
+class AdminFrames(AdminOnly, XFrameOptionsMiddleware):
+    """`X-Frame-Options: DENY`."""

@@ -1,0 +1,266 @@
+"""The configuration: the only reader of the environment and of `<home>/studio.toml`.
+
+`STUDIO_*` environment variables win over studio.toml, which wins over the defaults below.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from functools import cache
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+from zoneinfo import ZoneInfo
+
+from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from studio_project.config_file import ConfigFile, read_config_file, suggestion
+from studio_project.database_url import Database, parse_database_url
+
+PREFIX = "STUDIO_"
+FILE_NAME = "studio.toml"
+
+Origin = Literal["default", "file", "env"]
+
+# Names under the prefix that are not configuration: the test suite's switches (tests/environment.py).
+_FOREIGN_PREFIXES = ("STUDIO_TEST_",)
+
+# Visible ASCII without spaces: what an Authorization header carries unchanged (RFC 9110, 5.6.2 and 11.4).
+_TOKEN = re.compile(r"[\x21-\x7e]+")
+_PLAIN_WORD = "must be visible ASCII characters without spaces, and not empty"
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@,]+")
+
+# What ZoneInfo raises for a name that is no zone: a KeyError mostly, an OSError for a folder as "America".
+_NO_ZONE = (ValueError, OSError, KeyError)
+
+
+def _split_commas(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+def _refuse_bool(value: object) -> object:
+    if isinstance(value, bool):
+        raise PydanticCustomError("not_a_number", "must be a number")
+    return value
+
+
+NameList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
+Number = Annotated[int, BeforeValidator(_refuse_bool)]
+
+
+class ConfigError(Exception):
+    """The configuration cannot be used: `problems` has every fault as "where: what", never a secret."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+class StudioConfig(BaseSettings):
+    """The effective configuration; `origins` tells for every field where its value came from."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    home: Path = Field(description="folder of everything Studio keeps; only from the environment")
+    host: str = Field(default="127.0.0.1", description="address the daemon listens on")
+    port: Number = Field(default=8765, ge=0, le=65535, description="port of the daemon; 0 picks a free one")
+    database_url: SecretStr = Field(description="sqlite:///abs/path or postgresql://user:pw@host:port/name")
+    auth_token: SecretStr | None = Field(default=None, description="bearer token that may read and write")
+    auth_read_token: SecretStr | None = Field(default=None, description="bearer token that may only read")
+    allowed_hosts: NameList = Field(default=(), description="Host names accepted besides loopback and `host`")
+    cors_origins: NameList = Field(default=(), description="web origins allowed to call the API")
+    command_allowlist: NameList = Field(default=(), description="executables a `command` action may start")
+    timezone: str = Field(description="IANA zone of schedules that name none")
+    max_concurrent: Number = Field(default=4, ge=0, description="runs executed at a time; 0 is unlimited")
+    insecure: bool = Field(default=False, description="allow a daemon without tokens beyond loopback")
+    url: str | None = Field(default=None, description="daemon the CLI talks to; only from the environment")
+    run_id: str | None = Field(default=None, description="run a child belongs to; only from the environment")
+
+    _origins: dict[str, Origin] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 (this one and the rest: the caller's signature)
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what `load_config` passes: it reads the environment it was given, never the process's own."""
+        return (init_settings,)
+
+    @property
+    def origins(self) -> Mapping[str, Origin]:
+        """Field name to the place its value came from."""
+        return self._origins
+
+    @property
+    def database(self) -> Database:
+        """`database_url` in its parts."""
+        return parse_database_url(self.database_url.get_secret_value())
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the daemon."""
+        return _is_loopback(self.host)
+
+    @property
+    def secrets(self) -> tuple[SecretStr, ...]:
+        """Every secret set, for those who must keep them out of what they write."""
+        found = (self.auth_token, self.auth_read_token, self.database.password)
+        return tuple(secret for secret in found if secret)
+
+    @field_validator("host", "url", "run_id")
+    @classmethod
+    def _plain_word(cls, value: str | None) -> str | None:
+        if value is not None and not _TOKEN.fullmatch(value):
+            raise PydanticCustomError("plain_word", _PLAIN_WORD)
+        return value
+
+    @field_validator("auth_token", "auth_read_token")
+    @classmethod
+    def _usable_token(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not _TOKEN.fullmatch(value.get_secret_value()):
+            raise PydanticCustomError("token", _PLAIN_WORD)
+        return value
+
+    @field_validator("database_url")
+    @classmethod
+    def _usable_database(cls, value: SecretStr) -> SecretStr:
+        try:
+            parse_database_url(value.get_secret_value())
+        except ValueError as error:
+            raise PydanticCustomError("database_url", "{why}", {"why": str(error)}) from None
+        return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _usable_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(_ORIGIN.fullmatch(origin) for origin in value):
+            raise PydanticCustomError("origin", "must be origins such as https://studio.example, without a path")
+        return value
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except _NO_ZONE:
+            raise PydanticCustomError("timezone", "is not an IANA time zone such as Europe/Berlin") from None
+        return value
+
+
+ENVIRONMENT_ONLY = frozenset({"home", "url", "run_id"})
+FILE_KEYS = frozenset(StudioConfig.model_fields) - ENVIRONMENT_ONLY
+
+
+def load_config(environ: Mapping[str, str], *, localtime: Path = Path("/etc/localtime")) -> StudioConfig:
+    """Return the configuration that `environ` and the home's studio.toml describe.
+
+    Raises ConfigError with all faults at once. `localtime` is the link that names the machine's time zone.
+    """
+    home = _home(environ)
+    file = read_config_file(home / FILE_NAME, known=FILE_KEYS, elsewhere=ENVIRONMENT_ONLY)
+    from_env = _environment(environ)
+    database_url = "sqlite://" + quote(str(home / "studio.db"))
+    defaults = {"database_url": database_url, "timezone": _machine_zone(localtime)}
+    values = defaults | file.values | from_env | {"home": home}
+    origins = _origins(file, from_env)
+    problems = [*_unknown_names(environ), *file.problems]
+    try:
+        config = StudioConfig(**values)
+    except ValidationError as error:
+        problems += _describe(error, origins)
+        raise ConfigError(tuple(problems)) from None
+    problems += _equal_tokens(config)
+    if problems:
+        raise ConfigError(tuple(problems))
+    config._origins.update(origins)  # noqa: SLF001 (the model's own loader)
+    return config
+
+
+@cache
+def current_config() -> StudioConfig:
+    """The configuration of this process, loaded once."""
+    return load_config(os.environ)
+
+
+def isolated_environment(home: Path, **values: str) -> dict[str, str]:
+    """Return the environment for a process of Studio on a home of its own, with these configuration keys alone."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    settings = {"DJANGO_SETTINGS_MODULE": "studio_project.settings"}
+    return others | settings | {PREFIX + key.upper(): value for key, value in (values | {"home": str(home)}).items()}
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    home = environ.get("STUDIO_HOME") or "~/.studio"
+    if home == "~" or home.startswith("~/"):
+        home = (environ.get("HOME") or str(Path.home())) + home[1:]
+    return Path(home).absolute()
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    source = EnvSettingsSource(StudioConfig)
+    source.env_vars = {name.lower(): value for name, value in environ.items() if name.startswith(PREFIX)}
+    return source()
+
+
+def _unknown_names(environ: Mapping[str, str]) -> list[str]:
+    known = {PREFIX + field.upper() for field in StudioConfig.model_fields}
+    mine = {name for name in environ if name.startswith(PREFIX) and not name.startswith(_FOREIGN_PREFIXES)}
+    return [f"{name}: is not a known variable{suggestion(name, known)}" for name in sorted(mine - known)]
+
+
+def _machine_zone(localtime: Path) -> str:
+    """The zone that the machine's clock is set to, where the link names one; UTC otherwise."""
+    try:
+        _, found, zone = str(localtime.readlink()).partition("zoneinfo/")
+        return ZoneInfo(zone).key if found else "UTC"
+    except _NO_ZONE:
+        return "UTC"
+
+
+def _origins(file: ConfigFile, from_env: Mapping[str, Any]) -> dict[str, Origin]:
+    origins: dict[str, Origin] = dict.fromkeys(StudioConfig.model_fields, "default")
+    origins.update(dict.fromkeys(file.values, "file"))
+    origins.update(dict.fromkeys(from_env, "env"))
+    return origins
+
+
+def _describe(error: ValidationError, origins: Mapping[str, Origin]) -> list[str]:
+    """One line per fault; pydantic's message never repeats the value, so no secret can get into it."""
+    problems = []
+    for fault in error.errors(include_input=False, include_url=False, include_context=False):
+        field = str(fault["loc"][0])
+        problems.append(f"{_place(field, origins[field])}: {fault['msg']}")
+    return problems
+
+
+def _place(field: str, origin: Origin) -> str:
+    if origin == "env":
+        return PREFIX + field.upper()
+    return f"{FILE_NAME}: {field}" if origin == "file" else field
+
+
+def _equal_tokens(config: StudioConfig) -> list[str]:
+    if config.auth_token and config.auth_token == config.auth_read_token:
+        return ["auth_read_token: must differ from auth_token, or reading would grant writing"]
+    return []
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"

@@ -1,0 +1,67 @@
+"""`studio.toml`: read, and its keys checked against those that exist."""
+
+import tomllib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+# Tables whose keys are configuration keys of the same name, grouped for people.
+_TABLES = {"execution": frozenset({"command_allowlist"})}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfigFile:
+    """The file's values by configuration key, and what is wrong with it."""
+
+    values: dict[str, Any]
+    problems: tuple[str, ...]
+
+
+def read_config_file(path: Path, *, known: Collection[str], elsewhere: Collection[str]) -> ConfigFile:
+    """Return what `path` sets, nothing where it is missing. `elsewhere` are keys of the environment only."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return ConfigFile(values={}, problems=())
+    except OSError as error:
+        return ConfigFile(values={}, problems=(f"{path.name}: cannot be read: {error.strerror}",))
+    except UnicodeDecodeError:
+        return ConfigFile(values={}, problems=(f"{path.name}: is not UTF-8",))
+    except tomllib.TOMLDecodeError as error:
+        return ConfigFile(values={}, problems=(f"{path.name}: is not TOML: {error}",))
+    entries = list(_entries(content))
+    values = {key: value for _, key, value in entries if key in known}
+    problems = tuple(_problems(path.name, entries, known, elsewhere))
+    return ConfigFile(values=values, problems=problems)
+
+
+def suggestion(word: str, known: Collection[str]) -> str:
+    """Return `; did you mean X?` for the nearest known word, or nothing where none is near."""
+    near = get_close_matches(word, sorted(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _entries(content: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Each setting as (written name, configuration key, value), the known tables unfolded."""
+    for name, value in content.items():
+        if name in _TABLES and isinstance(value, dict):
+            for key, inner in value.items():
+                yield f"{name}.{key}", key if key in _TABLES[name] else "", inner
+        else:
+            yield name, name, value
+
+
+def _problems(
+    file: str, entries: list[tuple[str, str, Any]], known: Collection[str], elsewhere: Collection[str]
+) -> Iterator[str]:
+    seen: set[str] = set()
+    for written, key, _ in entries:
+        if key in elsewhere:
+            yield f"{file}: {written}: is read from the environment only"
+        elif key not in known:
+            yield f"{file}: {written}: is not a known key{suggestion(written, known)}"
+        elif key in seen:
+            yield f"{file}: {written}: is set twice"
+        seen.add(key)

@@ -1,0 +1,109 @@
+"""Django's settings, as they are in effect."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.checks import run_checks
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.utils import ConnectionHandler
+from pytest_django.plugin import DjangoDbBlocker
+
+from studio_project.config import current_config
+from studio_project.database_url import Database, parse_database_url
+from studio_project.settings import database_settings
+from tests.environment import NetworkRefused, refuse_other_machines
+
+
+@pytest.fixture
+def sqlite(tmp_path: Path, django_db_blocker: DjangoDbBlocker) -> Iterator[BaseDatabaseWrapper]:
+    """A connection to a new SQLite file, whatever database the suite runs on."""
+    database = Database(engine="sqlite", name=str(tmp_path / "new.db"))
+    connection = ConnectionHandler({"default": database_settings(database)})["default"]
+    with django_db_blocker.unblock():
+        yield connection
+        connection.close()
+
+
+def pragma(connection: BaseDatabaseWrapper, name: str) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA {name}")
+        return cursor.fetchone()[0]
+
+
+def test_the_system_checks_find_nothing() -> None:
+    assert run_checks() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("journal_mode", "wal"),
+        ("synchronous", 2),  # FULL
+        ("auto_vacuum", 2),  # INCREMENTAL
+        ("foreign_keys", 1),
+        ("busy_timeout", 20_000),
+    ],
+)
+def test_every_sqlite_connection_has_its_pragmas(sqlite: BaseDatabaseWrapper, name: str, value: object) -> None:
+    assert pragma(sqlite, name) == value
+
+
+def test_a_sqlite_transaction_waits_for_the_write_lock_at_its_start(sqlite: BaseDatabaseWrapper) -> None:
+    assert sqlite.settings_dict["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+    assert sqlite.settings_dict["TEST"]["NAME"].endswith("new.db.test")
+
+
+def test_postgresql_gets_every_part_of_its_url() -> None:
+    found = database_settings(parse_database_url("postgresql://u%40:p%3A@h:1/d?sslmode=require"))
+
+    assert {key: found[key] for key in ("NAME", "HOST", "PORT", "USER", "PASSWORD", "OPTIONS")} == {
+        "NAME": "d",
+        "HOST": "h",
+        "PORT": "1",
+        "USER": "u@",
+        "PASSWORD": "p:",
+        "OPTIONS": {"sslmode": "require"},
+    }
+    assert found["CONN_MAX_AGE"] is None
+
+
+def test_the_key_of_sessions_is_the_homes() -> None:
+    key_file = current_config().home / "secret_key"
+
+    assert str(settings.SECRET_KEY) == key_file.read_text(encoding="ascii").strip()
+
+
+def test_cookies_are_the_admins_alone() -> None:
+    assert {settings.SESSION_COOKIE_PATH, settings.CSRF_COOKIE_PATH} == {"/admin/"}
+    assert settings.SESSION_COOKIE_HTTPONLY
+    assert settings.SESSION_COOKIE_SAMESITE == settings.CSRF_COOKIE_SAMESITE == "Lax"
+
+
+@pytest.mark.parametrize(
+    ("event", "arguments"),
+    [
+        ("socket.connect", (None, ("93.184.215.14", 80))),
+        ("socket.connect", (None, ("2001:db8::1", 80, 0, 0))),
+        ("socket.getaddrinfo", ("studio.example", 80, 0, 0, 0)),
+    ],
+)
+def test_tests_reach_no_other_machine(event: str, arguments: tuple[object, ...]) -> None:
+    with pytest.raises(NetworkRefused):
+        refuse_other_machines(event, arguments)
+
+
+@pytest.mark.parametrize(
+    ("event", "arguments"),
+    [
+        ("socket.connect", (None, ("127.0.0.1", 80))),
+        ("socket.connect", (None, ("::1", 80, 0, 0))),
+        ("socket.connect", (None, "/run/socket")),
+        ("socket.getaddrinfo", (b"localhost", 80, 0, 0, 0)),
+        ("open", ("file", "r", 0)),
+    ],
+)
+def test_tests_may_reach_this_machine(event: str, arguments: tuple[object, ...]) -> None:
+    refuse_other_machines(event, arguments)
