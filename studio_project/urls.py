@@ -1,0 +1,58 @@
+"""Every route: the API's routers, the streams, and the few pages beside them."""
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.urls import path
+
+from runs.api import router as runs_router
+from runs.consumers import streams as run_streams
+from studio_project import error_pages
+from studio_project.api import build_api, get_only
+from studio_project.composition import get_studio
+from studio_project.http_errors import OK, UNAVAILABLE
+from studio_project.version import VERSION
+
+_routers = (runs_router,)
+_streams = (*run_streams,)
+
+api = build_api(_routers, {stream.template: stream.described() for stream in _streams})
+stream_patterns = [stream.pattern() for stream in _streams]
+
+
+def is_stream(path: str) -> bool:
+    """Say whether a path is one of the streams', which the ASGI application routes itself."""
+    return any(pattern.resolve(path.removeprefix("/")) for pattern in stream_patterns)
+
+
+@get_only
+def home(_: HttpRequest) -> HttpResponse:
+    """Send people to the admin, by a relative Location that holds behind any prefix."""
+    return HttpResponseRedirect("admin/")
+
+
+@get_only
+def health(_: HttpRequest) -> HttpResponse:
+    """Say that the process answers, and which version it is."""
+    return JsonResponse({"status": "ok", "version": VERSION})
+
+
+@get_only
+def ready(_: HttpRequest) -> HttpResponse:
+    """Say how far the start-up is; an error status until it ended, so that probes need not read the body."""
+    readiness = get_studio().readiness
+    body = {"phase": readiness.phase, "done": readiness.done, "total": readiness.total}
+    return JsonResponse(body, status=OK if readiness.ready else UNAVAILABLE)
+
+
+urlpatterns = [
+    path("", home),
+    path("health", health),
+    path("ready", ready),
+    path("api/", api.urls),
+    path("admin/", admin.site.urls),
+]
+
+handler400 = error_pages.bad_request
+handler403 = error_pages.permission_denied
+handler404 = error_pages.not_found(is_stream)
+handler500 = error_pages.server_error
