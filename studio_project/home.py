@@ -1,0 +1,81 @@
+"""The home of a daemon: its lock, which says who serves it."""
+
+import fcntl
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+LOCK_NAME: Final = "daemon.lock"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holder:
+    """The daemon that holds a home; fields are None until it has told them."""
+
+    pid: int | None
+    port: int | None
+
+
+class HomeTaken(Exception):
+    """Another daemon serves this home."""
+
+    def __init__(self, home: Path, holder: Holder) -> None:
+        who = f"pid {holder.pid}" if holder.pid else "a process that is just starting"
+        where = f", port {holder.port}" if holder.port else ""
+        super().__init__(f"{home} is already served by {who}{where}")
+        self.holder = holder
+
+
+class HomeLock:
+    """Holds a home for this process. The kernel drops the lock when the process ends, however it ends.
+
+    An advisory lock and not a pid file: a file that outlives a killed daemon would need somebody's judgement.
+    """
+
+    def __init__(self, home: Path) -> None:
+        """Name the home; nothing is touched before `take`."""
+        self._home = home
+        self._descriptor: int | None = None
+
+    def take(self, *, pid: int) -> Self:
+        """Take the lock, making the home if there is none. Raises HomeTaken, and then has changed nothing."""
+        self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(self._home / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = _read(descriptor)
+            os.close(descriptor)
+            raise HomeTaken(self._home, holder) from None
+        self._descriptor = descriptor
+        self._write(Holder(pid=pid, port=None))
+        return self
+
+    def tell(self, *, pid: int, port: int) -> None:
+        """Say who serves, for those who are refused and those who look for the daemon."""
+        self._write(Holder(pid=pid, port=port))
+
+    def release(self) -> None:
+        """Let the home go. Idempotent. The file stays: removing it would race with the next to take it."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.ftruncate(descriptor, 0)
+            os.close(descriptor)
+
+    def _write(self, holder: Holder) -> None:
+        if self._descriptor is None:
+            raise RuntimeError("the lock is not held")
+        text = json.dumps({"pid": holder.pid, "port": holder.port}) + "\n"
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, text.encode("ascii"), 0)
+
+
+def _read(descriptor: int) -> Holder:
+    """Return what the holder has told; a file caught between two writes tells nothing."""
+    try:
+        told = json.loads(os.pread(descriptor, 200, 0))
+        return Holder(pid=told["pid"], port=told["port"])
+    except (ValueError, KeyError, TypeError):
+        return Holder(pid=None, port=None)

@@ -1,0 +1,62 @@
+"""manage.py serve: the daemon."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from django_typer.management import TyperCommand
+from typer import Exit, Option
+
+from contract.runs import RunQuery
+from runs.demo import play_demo
+from studio_project.composition import get_studio, this_process
+from studio_project.config import current_config
+from studio_project.daemon import Daemon, ServeOptions, ServeRefused
+from studio_project.home import HomeTaken
+from studio_project.schema import SchemaMismatch
+
+_REFUSED: Final = 1
+# Slow enough to watch, fast enough to wait for.
+_DEMO_PACE_SECONDS: Final = 0.5
+
+
+async def demo_once() -> None:
+    """Play the demo, unless there is a run already."""
+    studio = get_studio()
+    if not (await studio.list_runs(RunQuery(limit=1))).items:
+        await play_demo(studio, Path.cwd(), pace_seconds=_DEMO_PACE_SECONDS, clock=studio.clock, process=this_process())
+
+
+class Command(TyperCommand):
+    """Serve the API, the streams and the admin until SIGTERM or Ctrl-C."""
+
+    help = "Serve the API, the streams and the admin until SIGTERM or Ctrl-C."
+    # The daemon does these itself, in its own order and behind the lock.
+    requires_migrations_checks = False
+    requires_system_checks = ()
+
+    def handle(
+        self,
+        *,
+        host: Annotated[str | None, Option(help="Address to listen on.")] = None,
+        port: Annotated[int | None, Option(min=0, max=65_535, help="Port to listen on; 0 picks a free one.")] = None,
+        no_migrate: Annotated[
+            bool, Option("--no-migrate", help="Refuse to start instead of changing the database's schema.")
+        ] = False,
+        insecure: Annotated[
+            bool, Option("--insecure", help="Allow other machines in without a token. Everybody may do everything.")
+        ] = False,
+        demo: Annotated[bool, Option("--demo", help="Play the demo run if there is no run yet.")] = False,
+    ) -> None:
+        """Serve until a signal; exits with 1 when it cannot start as asked."""
+        asked = {"host": host, "port": port}
+        config = current_config().model_copy(update={key: value for key, value in asked.items() if value is not None})
+        options = ServeOptions(migrate=not no_migrate, insecure=insecure, once_ready=(demo_once,) if demo else ())
+        try:
+            Daemon(config, options, self._say).run()
+        except (ServeRefused, HomeTaken, SchemaMismatch) as error:
+            self.stderr.write(f"Cannot serve: {error}")
+            raise Exit(_REFUSED) from None
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
