@@ -14,6 +14,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     JsonValue,
@@ -129,7 +130,7 @@ def sanitize_json(value: object, depth: int = 0) -> tuple[JsonValue, bool]:
     if isinstance(value, float):
         return (value, False) if math.isfinite(value) else (str(value), True)
     if depth >= JSON_DEPTH_MAX and isinstance(value, dict | list | tuple):
-        return sanitize_text(json.dumps(value, ensure_ascii=False, default=str))[0], True
+        return _deep_text(value), True
     if isinstance(value, dict):
         return _sanitize_mapping(value, depth)
     if isinstance(value, list | tuple):
@@ -138,11 +139,20 @@ def sanitize_json(value: object, depth: int = 0) -> tuple[JsonValue, bool]:
     raise PydanticCustomError("json_type", "must be a JSON value, not {kind}", {"kind": type(value).__name__})
 
 
+def _deep_text(value: object) -> str:
+    try:
+        return sanitize_text(json.dumps(value, ensure_ascii=False, default=str))[0]
+    except RecursionError:
+        raise PydanticCustomError("too_deep", "is nested too deeply") from None
+
+
 def _sanitize_mapping(value: dict[Any, object], depth: int) -> tuple[JsonValue, bool]:
     clean: dict[str, JsonValue] = {}
     changed = False
     for key, item in value.items():
         name, name_changed = sanitize_text(str(key))
+        while name in clean:  # two keys that became one: both stay
+            name, name_changed = name + _REPLACEMENT, True
         clean[name], item_changed = sanitize_json(item, depth + 1)
         changed = changed or name_changed or item_changed
     return clean, changed
@@ -166,7 +176,8 @@ Identifier = Annotated[str, Field(min_length=1, max_length=IDENTIFIER_MAX_CHARS,
 # A lower-case token of a closed or growing vocabulary (kinds, signal kinds take CamelCase as well).
 Token = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$")]
 Instant = Annotated[float, Field(ge=0, le=INSTANT_MAX)]
-CommandJson = Annotated[JsonValue, AfterValidator(_refuse_unsafe_json)]
+# Before pydantic's own validation, which makes a plain string of a HugeNumber.
+CommandJson = Annotated[JsonValue, BeforeValidator(_refuse_unsafe_json)]
 # Already made clean by `sanitize_json` (evidence coming in) or read back from the store.
 EvidenceJson = Annotated[JsonValue, PlainValidator(_identity), WithJsonSchema({})]
 

@@ -27,9 +27,9 @@ from typing import Final
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
-from contract.base import unsafe_text
-from contract.errors import StateUnavailable, StudioError, ValidationFailure, shown
+from contract.errors import StateUnavailable, StudioError, shown
 from contract.http_exchange import HttpExchange
+from contract.parsing import parse_model
 from contract.runs import (
     DoneFrame,
     ErrorFrame,
@@ -39,6 +39,7 @@ from contract.runs import (
     ShutdownFrame,
     SignalView,
     StreamFrame,
+    StreamQuery,
     TruncatedFrame,
 )
 from contract.sse_parsing import EventStreamParser, EventTooLarge, ServerEvent
@@ -69,7 +70,7 @@ class StreamFollower:
     def __init__(self, exchange: HttpExchange, path: str, cursor: str | None, *, sleep: Sleep) -> None:
         self._exchange = exchange
         self._path = path
-        self._cursor = _checked(cursor)
+        self._cursor = parse_model(StreamQuery, {"cursor": cursor}).cursor
         self._last_id: str | None = None
         self._sleep = sleep
         self._failures = 0
@@ -161,10 +162,3 @@ class StreamFollower:
     def _ended(self, how: str) -> _Broken:
         detail = f"the stream of {self._exchange.shown_url} ended {how}"
         return _Broken(StateUnavailable(retryable=True, detail=detail))
-
-
-def _checked(cursor: str | None) -> str | None:
-    """Refuse what no URL can carry; every other fault of a cursor is the daemon's to find."""
-    if cursor is not None and (fault := unsafe_text(cursor)):
-        raise ValidationFailure.at("cursor", code="unsafe_text", message=f"must not contain a {fault}")
-    return cursor

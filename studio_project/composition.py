@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Final
@@ -10,7 +11,7 @@ from artifacts.state import DjangoRunArtifactRows
 from contract import limits
 from contract.application import ContractInfo
 from contract.base import Page
-from contract.events import RecordEvents, RecordResult
+from contract.events import ProcessIdentity, RecordEvents, RecordResult
 from contract.ports import Clock, IdGenerator
 from contract.runs import (
     CancelResult,
@@ -29,7 +30,7 @@ from contract.runs import (
     StreamFrame,
     TagsResult,
 )
-from runs.processes import LocalProcesses
+from runs.processes import LocalProcesses, identify
 from runs.services import control, reading, recording
 from runs.services.following import RunFollower
 from runs.services.ports import ProcessProbe
@@ -154,6 +155,11 @@ def build_studio(
 ) -> Studio:
     """Build a Studio over the configured database; every argument replaces one adapter."""
     return Studio(config, clock=clock or SystemClock(), ids=ids or RandomIds(), probe=probe or LocalProcesses())
+
+
+def this_process() -> ProcessIdentity:
+    """Return the identity of this process, for runs that it produces itself."""
+    return identify(os.getpid())
 
 
 def get_studio() -> Studio:

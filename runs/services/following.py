@@ -10,8 +10,9 @@ from typing import Final
 
 from contract.errors import NotFound
 from contract.limits import HEARTBEAT_SECONDS
+from contract.parsing import parse_model
 from contract.ports import ChangeFeed
-from contract.runs import DoneFrame, FramePayload, HeartbeatFrame, ShutdownFrame, StreamFrame
+from contract.runs import DoneFrame, FramePayload, HeartbeatFrame, ShutdownFrame, StreamFrame, StreamQuery
 from runs.cursors import ahead_of_run, decode_stream, encode_stream
 from runs.lookup import require_possible
 from runs.services.ports import Entries, EntryPage, RunHead, RunTailPort
@@ -44,7 +45,8 @@ class RunFollower:
         The first frame comes at once. Raises NotFound, ValidationFailure, and StateUnavailable whenever it occurs.
         """
         require_possible("run", run_id)
-        position = decode_stream(cursor, run_id)
+        query = parse_model(StreamQuery, {"cursor": cursor})
+        position = decode_stream(query.cursor, run_id)
         watched = await self._enter(run_id)
         try:
             if position > watched.head.last_seq:

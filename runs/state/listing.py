@@ -35,37 +35,38 @@ def walk_of(query: RunQuery) -> QuerySet[Any, Row]:
     """
     order = (f"-{SORT_COLUMNS[query.sort]}", "-run_id" if query.tags else "-id")
     end = query.offset + query.limit + 1
-    walks = [
-        _one_walk(query, status, tag, earlier)
-        for status in dict.fromkeys(query.status) or (None,)
-        for tag, earlier in _tag_alternatives(query)
-    ]
+    walks = _tag_walks(query) if query.tags else _run_walks(query)
     if len(walks) > 1 and connection.features.supports_slicing_ordering_in_compound:
         walks = [walk.order_by(*order)[:end] for walk in walks]
     first, *others = walks
     return (first.union(*others, all=True) if others else first).order_by(*order)[query.offset : end]
 
 
-def _tag_alternatives(query: RunQuery) -> list[tuple[str | None, Sequence[str]]]:
-    """Return (tag to walk, tags that an earlier alternative has shown)."""
+def _run_walks(query: RunQuery) -> list[QuerySet[Any, Row]]:
+    """Return a walk for each status, since each has its index, or one for all."""
+    alternatives = [(status,) for status in dict.fromkeys(query.status)] or [()]
+    runs = [_filtered(RunRecord.objects.all(), query, statuses, prefix="") for statuses in alternatives]
+    return [_after(found, query, number="id").values(*SUMMARY_COLUMNS) for found in runs]
+
+
+def _tag_walks(query: RunQuery) -> list[QuerySet[Any, Row]]:
+    """Return one walk for all of the tags, or one for each with what earlier ones have not shown."""
     tags = list(dict.fromkeys(query.tags))
-    if not tags or query.tags_match == "all":
-        return [(tags[0] if tags else None, ())]
-    return [(tag, tags[:index]) for index, tag in enumerate(tags)]
+    walks = []
+    for index, tag in enumerate(tags[:1] if query.tags_match == "all" else tags):
+        tagged = _filtered(RunTagRecord.objects.filter(tag=tag), query, query.status, prefix="run__")
+        if query.tags_match == "all":
+            for other in tags[1:]:
+                tagged = tagged.filter(_has_tag(other))
+        elif index:
+            tagged = tagged.filter(~_has_tag(*tags[:index]))
+        walks.append(_after(tagged, query, number="run_id").values(*_tagged_columns(query)))
+    return walks
 
 
-def _one_walk(query: RunQuery, status: str | None, tag: str | None, earlier: Sequence[str]) -> QuerySet[Any, Row]:
-    if tag is None:
-        runs = _filtered(RunRecord.objects.all(), query, status, prefix="")
-        return _after(runs, query, number="id").values(*SUMMARY_COLUMNS)
-    tagged = _filtered(RunTagRecord.objects.filter(tag=tag), query, status, prefix="run__")
-    for other in query.tags[1:] if query.tags_match == "all" else ():
-        tagged = tagged.filter(_has_tag(other))
-    for other in earlier:
-        tagged = tagged.filter(~_has_tag(other))
+def _tagged_columns(query: RunQuery) -> list[str]:
     own = ("run_id", SORT_COLUMNS[query.sort])
-    others = (f"run__{column}" for column in SUMMARY_COLUMNS if column not in ("id", own[1]))
-    return _after(tagged, query, number="run_id").values(*own, *others)
+    return [*own, *(f"run__{column}" for column in SUMMARY_COLUMNS if column not in ("id", own[1]))]
 
 
 def _run_row(row: Row) -> Row:
@@ -73,13 +74,14 @@ def _run_row(row: Row) -> Row:
     return {"id" if key == "run_id" else key.removeprefix("run__"): value for key, value in row.items()}
 
 
-def _has_tag(tag: str) -> Exists:
-    return Exists(RunTagRecord.objects.filter(run=OuterRef("run"), tag=tag))
+def _has_tag(*tags: str) -> Exists:
+    """Return whether the run of a tag row has one of these."""
+    return Exists(RunTagRecord.objects.filter(run=OuterRef("run"), tag__in=tags))
 
 
-def _filtered(rows: QuerySet[Any, Any], query: RunQuery, status: str | None, *, prefix: str) -> QuerySet[Any, Any]:
+def _filtered(rows: QuerySet[Any, Any], query: RunQuery, statuses: Sequence[str], *, prefix: str) -> QuerySet[Any, Any]:
     exact = {
-        "status": status,
+        "status__in": statuses or None,
         "playbook_name": query.playbook,
         "project": query.project,
         "kind": query.kind,

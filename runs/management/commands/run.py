@@ -1,0 +1,209 @@
+"""`run`: runs listed, shown, followed, recorded, cancelled and tagged from the command line."""
+
+from typing import Annotated
+
+from django_typer.management import command
+from typer import Argument, Option
+
+from contract.application import StudioApplication
+from contract.base import Page
+from contract.parsing import parse_model, parse_query
+from contract.runs import CancelResult, CancelRun, ChangeTags, RunDetail, RunQuery, RunReadQuery, RunSummary, TagsResult
+from runs.management import presentation
+from runs.management.command_input import given, instant_text, named, reader_zone
+from runs.management.listing import read_every_page
+from runs.management.recording_session import RecordingSession
+from runs.management.tailing import Tail
+from studio_project.commands import AsJson, Remote, StudioCommand, Token
+
+RunId = Annotated[str, Argument(metavar="ID", help="The run.")]
+
+
+class Command(StudioCommand):
+    """Runs: list, show, follow live, record, cancel, tag."""
+
+    # The descriptor that `-` reads from.
+    standard_input: int = 0
+
+    @command("list")
+    def list_runs(  # noqa: PLR0913 (every filter is an option)
+        self,
+        *,
+        status: Annotated[list[str] | None, Option(help="Any of these statuses; repeatable.")] = None,
+        kind: Annotated[str | None, Option(help="Exactly this kind.")] = None,
+        agent: Annotated[str | None, Option(help="Exactly this agent.")] = None,
+        playbook: Annotated[str | None, Option(help="Exactly this playbook.")] = None,
+        project: Annotated[str | None, Option(help="Exactly this project.")] = None,
+        no_project: Annotated[bool, Option("--no-project", help="Only runs of no project.")] = False,
+        invocation: Annotated[str | None, Option(help="Only runs of this invocation.")] = None,
+        tag: Annotated[list[str] | None, Option(help="With this tag; repeatable.")] = None,
+        tags_match: Annotated[str | None, Option(metavar="all|any", help="With all tags, or any.")] = None,
+        search: Annotated[str | None, Option(help="Text in name or agent, whatever the case.")] = None,
+        started_after: Annotated[str | None, Option(metavar="WHEN", help="ISO 8601 or epoch seconds.")] = None,
+        started_before: Annotated[str | None, Option(metavar="WHEN", help="ISO 8601 or epoch seconds.")] = None,
+        sort: Annotated[str | None, Option(metavar="recent|started|cost", help="The order.")] = None,
+        limit: Annotated[str | None, Option(metavar="N", help="Rows of a page.")] = None,
+        offset: Annotated[str | None, Option(metavar="N", help="Rows to leave out.")] = None,
+        cursor: Annotated[str | None, Option(help="Go on after an earlier page.")] = None,
+        every: Annotated[bool, Option("--all", help="Every page, by cursor.")] = False,
+        as_json: AsJson = False,
+        remote: Remote = None,
+        token: Token = None,
+    ) -> None:
+        """List runs, newest change first."""
+        zone = reader_zone()
+        options = given(
+            status=status,
+            kind=kind,
+            agent=agent,
+            playbook=playbook,
+            project=project,
+            project_is_null="true" if no_project else None,
+            invocation_id=invocation,
+            tags=tag,
+            tags_match=tags_match,
+            search=search,
+            started_after=instant_text(started_after, zone),
+            started_before=instant_text(started_before, zone),
+            sort=sort,
+            limit=limit,
+            offset=offset,
+            cursor=cursor,
+        )
+
+        async def operation(studio: StudioApplication) -> Page[RunSummary]:
+            query = parse_query(RunQuery, options)
+            if every:
+                return await read_every_page(studio, query, self.terminal)
+            return await studio.list_runs(query)
+
+        page = self.ask(operation, remote=remote, token=token)
+        if as_json:
+            self.terminal.model(page)
+        else:
+            self.terminal.table(presentation.runs_table(page.items, zone))
+            if page.next_cursor is not None:
+                self.terminal.note(f"more: --cursor {page.next_cursor}, or --all")
+
+    @command()
+    def show(
+        self,
+        run_id: RunId,
+        *,
+        message_limit: Annotated[str | None, Option(metavar="N", help="Newest messages to show.")] = None,
+        cursor: Annotated[str | None, Option(help="The window of messages before an earlier one.")] = None,
+        as_json: AsJson = False,
+        remote: Remote = None,
+        token: Token = None,
+    ) -> None:
+        """Show a run with its branches and their newest messages."""
+        options = given(message_limit=message_limit, cursor=cursor)
+
+        async def operation(studio: StudioApplication) -> RunDetail:
+            return await studio.get_run(run_id, parse_query(RunReadQuery, options))
+
+        run = self.ask(operation, remote=remote, token=token)
+        if as_json:
+            self.terminal.model(run)
+        else:
+            self.terminal.lines(presentation.run_lines(run, reader_zone()))
+
+    @command()
+    def tail(
+        self,
+        run_id: RunId,
+        *,
+        signals: Annotated[bool, Option("--signals", help="Signals instead of messages.")] = False,
+        cursor: Annotated[str | None, Option(help="Begin after this position.")] = None,
+        as_json: AsJson = False,
+        remote: Remote = None,
+        token: Token = None,
+    ) -> None:
+        """Follow a run live from its beginning until it has ended. A broken connection is resumed."""
+        tail = Tail(run_id, cursor, signals=signals, as_json=as_json, terminal=self.terminal, zone=reader_zone())
+        self.ask(tail.follow, remote=remote, token=token)
+
+    @command()
+    def record(  # noqa: PLR0913 (the fields of StartRun are options)
+        self,
+        file: Annotated[str, Argument(metavar="FILE|-", help="Run events as JSON lines.")],
+        *,
+        run_id: Annotated[str | None, Option("--run", metavar="ID", help="Into this run [default: a new one].")] = None,
+        kind: Annotated[str | None, Option(help="Kind of a run that is started.")] = None,
+        name: Annotated[str | None, Option(help="Its name.")] = None,
+        agent: Annotated[str | None, Option(help="Its agent.")] = None,
+        playbook: Annotated[str | None, Option(help="Its playbook.")] = None,
+        project: Annotated[str | None, Option(help="Its project.")] = None,
+        model: Annotated[str | None, Option(help="Its model.")] = None,
+        provider: Annotated[str | None, Option(help="Its model's provider.")] = None,
+        tag: Annotated[list[str] | None, Option(help="A tag of it; repeatable.")] = None,
+        batch: Annotated[int, Option(metavar="N", help="Events of a batch.")] = 100,
+        as_json: AsJson = False,
+        remote: Remote = None,
+        token: Token = None,
+    ) -> None:
+        """Record run events from a file or a pipe. The same lines again into the same run store nothing twice."""
+        fields = named(
+            run_id=run_id,
+            kind=kind,
+            name=name,
+            agent_name=agent,
+            playbook_name=playbook,
+            project=project,
+            model=model,
+            provider=provider,
+            tags=tag,
+        )
+        session = RecordingSession(
+            file, fields, batch_events=batch, terminal=self.terminal, standard_input=self.standard_input
+        )
+        result = self.ask(session.record, remote=remote, token=token)
+        if as_json:
+            self.terminal.model(result)
+        else:
+            self.terminal.line(*presentation.recorded_line(result))
+
+    @command()
+    def cancel(
+        self,
+        run_id: RunId,
+        *,
+        reason: Annotated[str | None, Option(help="Why, for those who read the run later.")] = None,
+        as_json: AsJson = False,
+        remote: Remote = None,
+        token: Token = None,
+    ) -> None:
+        """Ask a run to stop."""
+
+        async def operation(studio: StudioApplication) -> CancelResult:
+            return await studio.cancel_run(run_id, parse_model(CancelRun, named(reason=reason)))
+
+        result = self.ask(operation, remote=remote, token=token)
+        if as_json:
+            self.terminal.model(result)
+        elif result.status == "cancelled":
+            self.terminal.line(f"run {result.run_id} is cancelled")
+        else:
+            self.terminal.line(f"run {result.run_id} was asked to stop; it is {result.status} until it obeys")
+
+    @command()
+    def tag(
+        self,
+        run_id: RunId,
+        *,
+        add: Annotated[list[str] | None, Option(metavar="TAG", help="Add it; repeatable.")] = None,
+        remove: Annotated[list[str] | None, Option(metavar="TAG", help="Take it away; repeatable.")] = None,
+        as_json: AsJson = False,
+        remote: Remote = None,
+        token: Token = None,
+    ) -> None:
+        """Add and remove tags of a run."""
+
+        async def operation(studio: StudioApplication) -> TagsResult:
+            return await studio.change_run_tags(run_id, parse_model(ChangeTags, named(add=add, remove=remove)))
+
+        result = self.ask(operation, remote=remote, token=token)
+        if as_json:
+            self.terminal.model(result)
+        else:
+            self.terminal.line(f"run {result.run_id}: {' '.join(result.tags) or 'no tags'}")

@@ -1,0 +1,273 @@
+"""Runs and invocations as tables and lines for people. Values in, text out; `zone` is where the reader lives."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, tzinfo
+from typing import Final
+
+from pydantic import JsonValue
+
+from contract.events import RecordResult
+from contract.runs import (
+    BranchView,
+    DoneFrame,
+    FramePayload,
+    HeartbeatFrame,
+    InvocationDetail,
+    InvocationSummary,
+    MessageView,
+    RunDetail,
+    RunSummary,
+    SignalView,
+)
+from studio_project.terminal import UNKNOWN, Line, Styled, Table, printable_block
+
+_STATUS_STYLES: Final = {
+    "running": "cyan",
+    "queued": "cyan",
+    "completed": "green",
+    "completed_empty": "green",
+    "failed": "bold red",
+    "timed_out": "bold red",
+    "aborted": "red",
+    "cancelled": "yellow",
+}
+_ROLE_STYLES: Final = {
+    "system": "magenta",
+    "user": "bold green",
+    "assistant": "bold blue",
+    "tool": "yellow",
+    "output": "dim",
+}
+
+
+def runs_table(runs: Sequence[RunSummary], zone: tzinfo) -> Table:
+    """Return the table of a list of runs."""
+    return Table(
+        headers=("RUN", "STATUS", "NAME", "AGENT", "PROJECT", "STARTED", "TOOK", "MSGS", "COST", "TAGS"),
+        rows=[
+            (
+                run.run_id,
+                status_words(run),
+                run.name or run.playbook_name or UNKNOWN,
+                run.agent_name or UNKNOWN,
+                run.project or UNKNOWN,
+                minute(run.started_at, zone),
+                took(run.started_at, run.ended_at),
+                str(run.message_count),
+                money(run.cost_usd),
+                " ".join(run.tags),
+            )
+            for run in runs
+        ],
+        empty="no runs",
+        elastic={"NAME", "AGENT", "PROJECT", "TAGS"},
+    )
+
+
+def invocations_table(invocations: Sequence[InvocationSummary], zone: tzinfo) -> Table:
+    """Return the table of a list of invocations."""
+    return Table(
+        headers=("INVOCATION", "KIND", "STATUS", "RUNS", "OPEN", "CREATED", "TOOK"),
+        rows=[
+            (
+                found.invocation_id,
+                found.kind,
+                found.status,
+                str(found.run_count),
+                str(found.open_run_count),
+                minute(found.created_at, zone),
+                took(found.created_at, found.ended_at),
+            )
+            for found in invocations
+        ],
+        empty="no invocations",
+    )
+
+
+def invocation_lines(invocation: InvocationDetail, zone: tzinfo) -> list[Line]:
+    """Return what `invocation show` says above the table of its runs."""
+    lines = _pairs(
+        [
+            ("invocation", invocation.invocation_id),
+            ("kind", invocation.kind),
+            ("status", invocation.status),
+            ("created", instant(invocation.created_at, zone)),
+            ("took", took(invocation.created_at, invocation.ended_at)),
+            ("runs", f"{invocation.run_count}, {invocation.open_run_count} open"),
+        ]
+    )
+    if invocation.runs_truncated:
+        lines.append([Styled("the newest runs follow; `run list --invocation` shows all", "dim")])
+    return lines
+
+
+def run_lines(run: RunDetail, zone: tzinfo) -> Iterator[Line]:
+    """Yield what `run show` says, branch by branch."""
+    yield from _pairs(_run_facts(run, zone))
+    if run.graph is not None:
+        yield from _titled("graph", (f"{edge.source} -> {edge.target}" for edge in run.graph.edges))
+        yield from _titled("nodes", (f"{node.id} {node.label or ''}" for node in run.graph.nodes))
+    artifacts = (f"{found.kind} {found.name} {found.path or ''}" for found in run.artifacts)
+    yield from _titled("artifacts", artifacts)
+    moves = (
+        f"{instant(move.at, zone)} {move.from_status or 'new'} -> {move.to_status} {move.reason_code}"
+        f" by {move.actor}{' (refused)' if move.refused else ''}"
+        for move in run.transitions
+    )
+    yield from _titled("transitions", moves)
+    for branch in run.branches:
+        yield from _branch_lines(branch, zone)
+    if run.next_cursor is not None:
+        yield ()
+        yield (Styled(f"older messages: --cursor {run.next_cursor}", "dim"),)
+
+
+def frame_lines(payload: FramePayload, run_id: str, zone: tzinfo) -> Iterator[Line]:
+    """Yield what `run tail` says of a frame; heartbeats are silent."""
+    match payload:
+        case MessageView():
+            yield from message_lines(payload, zone, with_branch=True)
+        case SignalView():
+            yield _signal_line(payload, zone)
+        case DoneFrame():
+            reason = f" ({payload.reason_code})" if payload.reason_code else ""
+            yield (
+                Styled(f"run {run_id} ended: "),
+                Styled(payload.status, _STATUS_STYLES.get(payload.status, "")),
+                Styled(reason),
+            )
+        case HeartbeatFrame():
+            pass
+        case _:
+            yield (Styled(f"the stream ended with {payload.type}", "yellow"),)
+
+
+def message_lines(message: MessageView, zone: tzinfo, *, with_branch: bool) -> Iterator[Line]:
+    """Yield a message: when, where, who, then its text, later lines set in."""
+    time = f"{clock_time(message.recorded_at, zone)} "
+    branch = f"{message.branch} " if with_branch else ""
+    who = message.role if message.sender is None else f"{message.role} {message.sender}"
+    first, *others = printable_block(body_text(message.content)) if message.content is not None else [""]
+    mark = f" [{message.size_bytes} bytes, not all shown]" if message.withheld else ""
+    yield (
+        Styled(time, "dim"),
+        Styled(branch, "dim"),
+        Styled(f"{who}: ", _ROLE_STYLES.get(message.role, "")),
+        Styled(first),
+        Styled(mark, "dim"),
+    )
+    for line in others:
+        yield (Styled(f"    {line}"),)
+
+
+def recorded_line(result: RecordResult) -> Line:
+    """Return what `run record` says at its end."""
+    refused = f", {result.refused_transitions} refused moves" if result.refused_transitions else ""
+    return (Styled(f"run {result.run_id}: {result.accepted} accepted, {result.duplicates} duplicates{refused}"),)
+
+
+def status_words(run: RunSummary) -> str:
+    """Return the status, and beside it what a running run is really doing."""
+    if run.status == "running" and run.cancel_requested_at is not None:
+        return "running, cancelling"
+    if run.effective_health not in (None, "healthy"):
+        return f"{run.status}, {run.effective_health}"
+    return run.status
+
+
+def instant(at: float | None, zone: tzinfo) -> str:
+    """Return an instant as date and time in the reader's zone."""
+    return UNKNOWN if at is None else f"{datetime.fromtimestamp(at, zone):%Y-%m-%d %H:%M:%S}"
+
+
+def minute(at: float | None, zone: tzinfo) -> str:
+    """Return an instant to the minute, for lists."""
+    return UNKNOWN if at is None else f"{datetime.fromtimestamp(at, zone):%Y-%m-%d %H:%M}"
+
+
+def clock_time(at: float, zone: tzinfo) -> str:
+    """Return the time of day of an instant."""
+    return f"{datetime.fromtimestamp(at, zone):%H:%M:%S}"
+
+
+def took(started_at: float | None, ended_at: float | None) -> str:
+    """Return a duration in its two largest units."""
+    if started_at is None or ended_at is None:
+        return UNKNOWN
+    seconds = max(0.0, ended_at - started_at)
+    if seconds < 60:
+        return f"{seconds:.1f}s"
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes:02d}m" if hours else f"{minutes}m{seconds:02d}s"
+
+
+def money(cost_usd: float | None) -> str:
+    """Return US dollars; unknown is not zero."""
+    return UNKNOWN if cost_usd is None else f"${cost_usd:.4f}"
+
+
+def body_text(body: JsonValue) -> str:
+    """Return text as it is, anything else as JSON."""
+    return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
+
+
+def _run_facts(run: RunDetail, zone: tzinfo) -> list[tuple[str, str | None]]:
+    tokens = f"{_count(run.input_tokens)} in, {_count(run.output_tokens)} out, {money(run.cost_usd)}"
+    return [
+        ("run", run.run_id),
+        ("name", run.name),
+        ("status", status_words(run)),
+        ("reason", " ".join(filter(None, (run.status_reason_code, run.status_reason_summary)))),
+        ("agent", run.agent_name),
+        ("playbook", run.playbook_name),
+        ("model", " ".join(filter(None, (run.provider, run.model)))),
+        ("project", run.project),
+        ("invocation", run.invocation_id),
+        ("started", instant(run.started_at, zone)),
+        ("took", took(run.started_at, run.ended_at)),
+        ("usage", tokens),
+        ("evidence", f"{run.message_count} messages, {run.signal_count} signals, {run.branch_count} branches"),
+        ("tags", " ".join(run.tags)),
+    ]
+
+
+def _count(tokens: int | None) -> str:
+    return UNKNOWN if tokens is None else str(tokens)
+
+
+def _pairs(facts: Iterable[tuple[str, str | None]]) -> list[Line]:
+    known = [(name, value) for name, value in facts if value]
+    width = max(len(name) for name, _ in known)
+    return [[Styled(f"{name:<{width}}  ", "bold"), Styled(value)] for name, value in known]
+
+
+def _titled(title: str, lines: Iterable[str]) -> Iterator[Line]:
+    for number, line in enumerate(lines):
+        if number == 0:
+            yield ()
+            yield (Styled(title, "bold"),)
+        yield (Styled(f"  {line}"),)
+
+
+def _branch_lines(branch: BranchView, zone: tzinfo) -> Iterator[Line]:
+    older = ", older ones left out" if branch.has_older else ""
+    parent = f" from {branch.parent}" if branch.parent else ""
+    yield ()
+    yield (
+        Styled(f"branch {branch.name}", "bold"),
+        Styled(f"{parent}: {branch.message_count} messages{older}"),
+    )
+    for message in branch.messages:
+        yield from message_lines(message, zone, with_branch=False)
+
+
+def _signal_line(signal: SignalView, zone: tzinfo) -> Line:
+    payload = "" if signal.payload is None else f" {body_text(signal.payload)}"
+    return (
+        Styled(f"{clock_time(signal.recorded_at, zone)} {signal.branch} ", "dim"),
+        Styled(signal.kind, "bold"),
+        Styled(f" {signal.op_id}" if signal.op_id else ""),
+        Styled(payload),
+    )
