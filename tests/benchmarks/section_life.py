@@ -1,0 +1,85 @@
+"""The daemon's own life: start to ready, memory, and the way out with streams open. The last section: it stops it."""
+
+import asyncio
+from typing import Final
+
+from tests.benchmarks.bench import Bench
+from tests.benchmarks.daemons import LiveDaemon
+from tests.benchmarks.listening import peer_stream_of, stream_of
+from tests.benchmarks.measures import Measure
+from tests.benchmarks.population import long_run
+from tests.benchmarks.section_recording import start_run
+from tests.benchmarks.viewers import Frame, audience, ignore
+
+SECTION: Final = "daemon"
+START: Final = "start, one run in a hundred orphaned"
+MEMORY: Final = "memory at the end"
+STOP: Final = "SIGTERM with 50 open streams"
+TO_READY: Final = "to ready"
+RESIDENT: Final = "resident"
+TO_THE_END: Final = "to the end"
+GOODBYES: Final = "streams that were told"
+_STREAMS: Final = 50
+# A peer that still runs after this is killed.
+_STOP_SECONDS: Final = 10.0
+
+
+async def measure(bench: Bench) -> None:
+    """Report the start, measured when the daemons came up, and the memory; then stop the largest."""
+    _start(bench)
+    large, peer = bench.large, bench.peer_daemon
+    bench.results.add(
+        _measure(large, MEMORY, RESIDENT, large.resident_mib(), "MiB", None if peer is None else peer.resident_mib())
+    )
+    theirs = None if peer is None else await _stop_peer(peer)
+    await _stop(bench, theirs)
+
+
+def _start(bench: Bench) -> None:
+    smallest = bench.ready_seconds[min(bench.ready_seconds)]
+    peer = bench.peer
+    for runs, seconds in bench.ready_seconds.items():
+        is_compared = peer is not None and peer.settles_orphans and runs == bench.large.runs
+        bench.results.add(
+            Measure(
+                section=SECTION,
+                subject=START,
+                quantity=TO_READY,
+                value=seconds,
+                unit="s",
+                runs=runs,
+                base=smallest,
+                base_is="with the fewest runs",
+                peer=peer.ready_seconds if peer is not None and is_compared else None,
+            )
+        )
+
+
+async def _stop(bench: Bench, theirs: float | None) -> None:
+    large = bench.large
+    run = await start_run(large)
+    told: list[Frame] = []
+
+    def hear(frame: Frame) -> None:
+        if frame.get("type") == "shutdown":
+            told.append(frame)
+
+    async with audience(large.port, [stream_of(run)] * _STREAMS, hear):
+        seconds = await asyncio.to_thread(large.stop, _STOP_SECONDS)
+    bench.results.add(
+        _measure(large, STOP, TO_THE_END, _STOP_SECONDS if seconds is None else seconds, "s", theirs),
+        _measure(large, STOP, GOODBYES, len(told), "streams", None),
+    )
+
+
+async def _stop_peer(peer: LiveDaemon) -> float:
+    """Return the seconds until the end; a peer that had to be killed took at least those it was given."""
+    async with audience(peer.port, [peer_stream_of(long_run())] * _STREAMS, ignore):
+        seconds = await asyncio.to_thread(peer.stop, _STOP_SECONDS)
+    return _STOP_SECONDS if seconds is None else seconds
+
+
+def _measure(daemon: LiveDaemon, subject: str, quantity: str, value: float, unit: str, peer: float | None) -> Measure:
+    return Measure(
+        section=SECTION, subject=subject, quantity=quantity, value=value, unit=unit, runs=daemon.runs, peer=peer
+    )

@@ -1,0 +1,177 @@
+"""RemoteStudio against canned answers: what each operation asks, and how it reads the answer."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from contract.base import Page
+from contract.errors import (
+    NotFound,
+)
+from contract.events import MessageEvent, RecordEvents, RecordResult
+from contract.runs import (
+    CancelResult,
+    CancelRun,
+    ChangeTags,
+    EvidencePage,
+    EvidenceRequest,
+    InvocationDetail,
+    InvocationQuery,
+    RunDetail,
+    RunQuery,
+    RunReadQuery,
+    RunSummary,
+    RunTotals,
+    StartRun,
+    TagsResult,
+)
+from tests.fakes.daemons import URL, CannedDaemon, Operation, answering, remote
+
+RUN: dict[str, Any] = {
+    "run_id": "r1",
+    "status": "running",
+    **dict.fromkeys(
+        (
+            "effective_health",
+            "playbook_name",
+            "agent_name",
+            "invocation_kind",
+            "invocation_id",
+            "project",
+            "started_at",
+            "ended_at",
+            "updated_at",
+        )
+    ),
+}
+SUMMARY = RunSummary.model_validate(RUN)
+TOTALS = RunTotals(
+    messages_by_role={}, signals=0, artifacts=0, transitions=0, usage_reports=0, usage_reports_without_cost=0
+)
+INVOCATION: dict[str, Any] = {
+    "invocation_id": "i1",
+    "kind": "cli",
+    "status": "running",
+    "run_count": 1,
+    "open_run_count": 1,
+    "created_at": 1.0,
+}
+
+
+OPERATIONS: list[tuple[str, Operation, Any]] = [
+    (
+        "GET /api/v1/runs/?status=failed&status=running&project_is_null=true&limit=5&search=a%26b%2Bc+%C3%A9",
+        lambda studio: studio.list_runs(
+            RunQuery(status=("failed", "running"), limit=5, project_is_null=True, search="a&b+c é", agent=None)
+        ),
+        Page[RunSummary](items=(SUMMARY,), offset=0, limit=5, has_next=False),
+    ),
+    (
+        "GET /api/v1/runs/?started_after=1e-07",
+        lambda studio: studio.list_runs(RunQuery(started_after=1e-07)),
+        Page[RunSummary](items=(), offset=0, limit=20, has_next=True, next_cursor="c"),
+    ),
+    (
+        "GET /api/v1/runs/r1?message_limit=3",
+        lambda studio: studio.get_run("r1", RunReadQuery(message_limit=3)),
+        RunDetail(**RUN, totals=TOTALS, message_limit=3, stream_cursor="s"),
+    ),
+    (
+        "GET /api/v1/runs/r%3F1/evidence?pane=signals&cursor=abc",
+        lambda studio: studio.read_evidence(EvidenceRequest(run_id="r?1", pane="signals", cursor="abc")),
+        EvidencePage(run_id="r?1", pane="signals", items=(), limit=200, has_next=False),
+    ),
+    ("POST /api/v1/runs/", lambda studio: studio.start_run(StartRun(run_id="r1")), SUMMARY),
+    (
+        "POST /api/v1/runs/r1/events",
+        lambda studio: studio.record_events("r1", RecordEvents(events=(MessageEvent(role="user", content=None),))),
+        RecordResult(run_id="r1", accepted=1, duplicates=0, last_seq=1),
+    ),
+    (
+        "POST /api/v1/runs/r1/cancel",
+        lambda studio: studio.cancel_run("r1", CancelRun(reason="enough")),
+        CancelResult(run_id="r1", status="running", cancel_requested_at=1.5),
+    ),
+    (
+        "PATCH /api/v1/runs/r1/tags",
+        lambda studio: studio.change_run_tags("r1", ChangeTags(add=("a",))),
+        TagsResult(run_id="r1", tags=("a",)),
+    ),
+    (
+        "GET /api/v1/invocations/?kind=cli",
+        lambda studio: studio.list_invocations(InvocationQuery(kind="cli")),
+        Page[RunSummary](items=(), offset=0, limit=20, has_next=False),
+    ),
+    (
+        "GET /api/v1/invocations/i1",
+        lambda studio: studio.get_invocation("i1"),
+        InvocationDetail(**INVOCATION, runs=(SUMMARY,)),
+    ),
+]
+
+
+@pytest.mark.parametrize(("asked", "operation", "answer"), OPERATIONS, ids=[row[0] for row in OPERATIONS])
+async def test_an_operation_asks_its_route_and_returns_the_model(asked: str, operation: Operation, answer: Any) -> None:
+    daemon = answering(answer)
+
+    async with remote(daemon) as studio:
+        result = await operation(studio)
+
+    assert daemon.asked == asked
+    assert result.model_dump() == answer.model_dump()  # type: ignore[attr-defined]  # every answer is a model
+
+
+async def test_the_contract_is_described() -> None:
+    daemon = CannedDaemon(httpx.Response(200, json={"version": "1.0", "capabilities": ["runs"], "limits": {"a": 1}}))
+
+    async with remote(daemon) as studio:
+        info = await studio.describe_contract()
+
+    assert daemon.asked == "GET /api/v1/contract"
+    assert (info.version, info.capabilities, info.limits) == ("1.0", ("runs",), {"a": 1})
+
+
+async def test_a_command_travels_as_json_that_reads_back_as_the_same_command() -> None:
+    command = RecordEvents(
+        events=(
+            MessageEvent(role="user", content={"key": None, "big": 10**30, "text": "\u2028 \ud800 \0"}),
+            MessageEvent(role="tool", content=None, event_id="e1"),
+        )
+    )
+    daemon = answering(RecordResult(run_id="r1", accepted=2, duplicates=0, last_seq=2))
+
+    async with remote(daemon) as studio:
+        await studio.record_events("r1", command)
+
+    assert daemon.requests[0].headers["content-type"] == "application/json"
+    assert RecordEvents.model_validate_json(daemon.requests[0].content) == command
+
+
+async def test_the_prefix_of_a_url_is_kept() -> None:
+    daemon = answering(SUMMARY)
+
+    async with remote(daemon, url=f"{URL}/studio/") as studio:
+        await studio.start_run(StartRun())
+
+    assert daemon.asked == "POST /studio/api/v1/runs/"
+
+
+async def test_fields_that_a_newer_daemon_added_are_ignored() -> None:
+    body = {"items": [{**RUN, "added": 1}], "offset": 0, "limit": 1, "has_next": False, "also": {}}
+
+    async with remote(CannedDaemon(httpx.Response(200, json=body))) as studio:
+        page = await studio.list_runs(RunQuery())
+
+    assert page.items == (SUMMARY,)
+
+
+@pytest.mark.parametrize("run_id", ["", ".", "..", "a/b", "x" * 129, "\ud800", "a\0"])
+async def test_an_identifier_that_no_path_can_carry_is_not_found_without_asking(run_id: str) -> None:
+    daemon = answering(SUMMARY)
+
+    async with remote(daemon) as studio:
+        with pytest.raises(NotFound) as failure:
+            await studio.get_run(run_id, RunReadQuery())
+
+    assert (failure.value.resource, failure.value.identifier, daemon.requests) == ("run", run_id, [])

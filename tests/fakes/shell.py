@@ -1,0 +1,64 @@
+"""A shell for the commands: runs them over an in-memory Studio and keeps what they printed."""
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from django.core.management import CommandError, call_command
+
+from runs.management.commands import invocation, run
+from studio_project.commands import StudioCommand
+from tests.fakes.studio import InMemoryStudio
+
+EVENTS: list[dict[str, Any]] = [
+    {"type": "branch", "name": "side", "parent": "main"},
+    {"type": "message", "role": "user", "content": "hello\nworld \x1b[31m"},
+    {"type": "message", "role": "assistant", "content": {"a": 1}, "branch": "side", "sender": "bob"},
+    {"type": "signal", "kind": "NodeStarted", "op_id": "n1", "payload": {"x": 1}},
+    {"type": "graph", "nodes": [{"id": "n1"}, {"id": "n2"}], "edges": [{"source": "n1", "target": "n2"}]},
+    {"type": "artifact", "kind": "report", "name": "r", "path": "out/r.md"},
+    {"type": "usage", "input_tokens": 10, "cost_usd": 0.25},
+    {"type": "status", "status": "completed"},
+]
+
+
+class Shell:
+    """Runs commands against one Studio and keeps what they printed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.studio = InMemoryStudio()
+        self.out = ""
+        self.err = ""
+        self.exit_code = 0
+        self.standard_input = -1
+
+    def __call__(self, command: str, *arguments: str) -> "Shell":
+        made: StudioCommand = {"run": run.Command, "invocation": invocation.Command}[command]()
+        made.in_process = lambda: self.studio
+        if isinstance(made, run.Command):
+            made.standard_input = self.standard_input
+        out, err = StringIO(), StringIO()
+        self.exit_code = 0
+        try:
+            call_command(made, *arguments, stdout=out, stderr=err)
+        except CommandError as end:
+            self.exit_code = end.returncode
+        self.out, self.err = out.getvalue(), err.getvalue()
+        return self
+
+    def file(self, *lines: Any) -> str:
+        """Write lines, JSON or raw, to a file and return its path."""
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        path = self.folder / "events.jsonl"
+        path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+        return str(path)
+
+    def recorded(self, run_id: str, *events: Any, options: tuple[str, ...] = ()) -> None:
+        self("run", "record", self.file(*(events or EVENTS)), "--run", run_id, *options)
+        assert self.exit_code == 0, self.err
+
+    @property
+    def rows(self) -> list[list[str]]:
+        return [line.split() for line in self.out.splitlines()]

@@ -1,0 +1,76 @@
+"""InMemoryStudio: every operation of StudioApplication, the real ones, over in-memory ports."""
+
+from collections.abc import AsyncIterator
+
+from contract.application import ContractInfo
+from contract.base import Page
+from contract.events import RecordEvents, RecordResult
+from contract.limits import CONTRACT_VERSION, PUBLISHED
+from contract.runs import (
+    CancelResult,
+    CancelRun,
+    ChangeTags,
+    EvidencePage,
+    EvidenceRequest,
+    InvocationDetail,
+    InvocationQuery,
+    InvocationSummary,
+    RunDetail,
+    RunQuery,
+    RunReadQuery,
+    RunSummary,
+    StartRun,
+    StreamFrame,
+    TagsResult,
+)
+from runs.services import control, reading, recording
+from runs.services.following import RunFollower
+from runs.services.ports import Entries
+from tests.fakes.runs import InMemoryRuns
+
+
+class InMemoryStudio:
+    """Keeps its runs from one event loop to the next, as a database does."""
+
+    def __init__(self, runs: InMemoryRuns | None = None) -> None:
+        self.runs = runs or InMemoryRuns()
+
+    async def describe_contract(self) -> ContractInfo:
+        return ContractInfo(version=CONTRACT_VERSION, capabilities=("runs",), limits=PUBLISHED)
+
+    async def list_runs(self, query: RunQuery) -> Page[RunSummary]:
+        return await reading.list_runs(query=query, runs=self.runs)
+
+    async def get_run(self, run_id: str, query: RunReadQuery) -> RunDetail:
+        return await reading.get_run(run_id=run_id, query=query, runs=self.runs)
+
+    async def read_evidence(self, request: EvidenceRequest) -> EvidencePage:
+        return await reading.read_evidence(request=request, evidence=self.runs)
+
+    async def start_run(self, command: StartRun) -> RunSummary:
+        return await recording.start_run(command=command, runs=self.runs, clock=self.runs.clock, ids=self.runs.ids)
+
+    async def record_events(self, run_id: str, command: RecordEvents) -> RecordResult:
+        return await recording.record_events(run_id=run_id, command=command, runs=self.runs, clock=self.runs.clock)
+
+    async def cancel_run(self, run_id: str, command: CancelRun) -> CancelResult:
+        return await control.cancel_run(run_id=run_id, command=command, runs=self.runs, clock=self.runs.clock)
+
+    async def change_run_tags(self, run_id: str, command: ChangeTags) -> TagsResult:
+        return await control.change_run_tags(run_id=run_id, command=command, runs=self.runs, clock=self.runs.clock)
+
+    async def list_invocations(self, query: InvocationQuery) -> Page[InvocationSummary]:
+        return await reading.list_invocations(query=query, invocations=self.runs)
+
+    async def get_invocation(self, invocation_id: str) -> InvocationDetail:
+        return await reading.get_invocation(invocation_id=invocation_id, invocations=self.runs)
+
+    def stream_messages(self, run_id: str, cursor: str | None) -> AsyncIterator[StreamFrame]:
+        return self._follow(run_id, cursor, "messages")
+
+    def stream_signals(self, run_id: str, cursor: str | None) -> AsyncIterator[StreamFrame]:
+        return self._follow(run_id, cursor, "signals")
+
+    def _follow(self, run_id: str, cursor: str | None, kind: Entries) -> AsyncIterator[StreamFrame]:
+        follower = RunFollower(tail=self.runs, feed=self.runs.feed)
+        return follower.follow(run_id, cursor, kind)

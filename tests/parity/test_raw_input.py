@@ -1,0 +1,177 @@
+"""What only raw HTTP can carry is refused in the same places as the same data given in process."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from contract.base import ContractModel
+from contract.errors import ErrorBody, ValidationFailure
+from contract.events import RecordEvents
+from contract.limits import EVENTS_PER_BATCH_MAX, SAFE_INTEGER_MAX, TAGS_PER_RUN_MAX
+from contract.parsing import parse_model, parse_query, strict_json_loads
+from contract.runs import (
+    CancelRun,
+    ChangeTags,
+    EvidenceRequest,
+    InvocationQuery,
+    RunQuery,
+    RunReadQuery,
+    StartRun,
+    StreamQuery,
+)
+from tests.live import TOKEN, LiveDaemon
+
+RUN = "raw-input"
+Places = list[tuple[tuple[str | int, ...], str]]
+
+
+@dataclass(frozen=True)
+class Door:
+    """One operation as HTTP has it, and the model its input becomes. `fixed` are fields that the path gives."""
+
+    operation: str
+    method: str
+    path: str
+    model: type[ContractModel]
+    fixed: tuple[tuple[str, str], ...] = ()
+
+
+START = Door("start_run", "POST", "/api/v1/runs/", StartRun)
+RECORD = Door("record_events", "POST", f"/api/v1/runs/{RUN}/events", RecordEvents)
+CANCEL = Door("cancel_run", "POST", f"/api/v1/runs/{RUN}/cancel", CancelRun)
+TAGS = Door("change_run_tags", "PATCH", f"/api/v1/runs/{RUN}/tags", ChangeTags)
+
+LIST = Door("list_runs", "GET", "/api/v1/runs/", RunQuery)
+DETAIL = Door("get_run", "GET", f"/api/v1/runs/{RUN}", RunReadQuery)
+EVIDENCE = Door("read_evidence", "GET", f"/api/v1/runs/{RUN}/evidence", EvidenceRequest, (("run_id", RUN),))
+INVOCATIONS = Door("list_invocations", "GET", "/api/v1/invocations/", InvocationQuery)
+MESSAGES = Door("stream_messages", "GET", f"/api/v1/runs/{RUN}/stream", StreamQuery)
+SIGNALS = Door("stream_signals", "GET", f"/api/v1/runs/{RUN}/signals", StreamQuery)
+
+
+def _deep(levels: int) -> bytes:
+    return b'{"a":' * levels + b"1" + b"}" * levels
+
+
+def _artifact(content: bytes) -> bytes:
+    return b'{"events": [{"type": "artifact", "kind": "k", "name": "n", "content": %s}]}' % content
+
+
+NO_JSON = (
+    b"{", b"{} {}", b"{'a': 1}", b'{"a": 1,}', b"\xff", b"\xef\xbb\xbf{}", b"\x00", b'{"name": "\x00"}', b"// {}",
+    b'{"started_at": NaN}', b'{"started_at": Infinity}', b'{"started_at": -Infinity}', b'{"started_at": 1e999}',
+    b'{"kind": "a", "kind": "a"}', b'{"process": {"pid": 1, "pid": 2}}', b'{"a": 01}', b"[" * 100_000, _deep(100_000),
+)  # fmt: skip
+NO_OBJECT = (b"[]", b"[{}]", b'"text"', b"1", b"true", b"9" * 5_000)
+WRONG_RUNS = (
+    b'{"colour": "blue"}',
+    b'{"process": {"host": "h", "pid": 1, "x": 1}}',
+    b'{"tags": "x", "started_at": "now", "kind": 7, "name": null, "project": {}}',
+    b'{"process": {"host": "h", "pid": true}}',
+    b'{"process": {"host": "h", "pid": 1.0}}',
+    b'{"process": {"host": "h", "pid": "1"}}',
+    b'{"process": {"host": "h"}}',
+    b'{"process": {"host": "h", "pid": %d}}' % (SAFE_INTEGER_MAX + 2),
+    b'{"process": {"host": "h", "pid": %s}}' % (b"9" * 5_000),
+    b'{"started_at": -1}',
+    b'{"started_at": 1e300}',
+    b'{"started_at": %d}' % (SAFE_INTEGER_MAX + 2),
+    b'{"name": "a\\u0000"}',
+    b'{"name": "\\ud800"}',
+    b'{"tags": ["fine", "\\udfff", "a b", "", "a,b"]}',
+    b'{"run_id": "../x"}',
+    b'{"run_id": ""}',
+    b'{"kind": null}',
+    b'{"\\ud800": 1, "\\u0000": 2}',
+    b'{"": 1}',
+)
+WRONG_EVENTS = (
+    b"{}",
+    b'{"events": {}}',
+    b'{"events": []}',
+    b'{"events": [%s]}' % b",".join([b'{"type": "graph"}'] * (EVENTS_PER_BATCH_MAX + 1)),
+    b'{"events": [{}, 1, null, [], {"type": "nothing"}, {"type": 7}, {"type": null}]}',
+    b'{"events": [{"type": "message"}, {"type": "message", "role": "x", "content": 1, "at": "now", "more": 1}]}',
+    b'{"events": [{"type": "message", "role": "user", "content": 1, "branch": "\\u0000", "event_id": ""}]}',
+    b'{"events": [{"type": "usage", "input_tokens": %d}]}' % (SAFE_INTEGER_MAX + 2),
+    b'{"events": [{"type": "usage", "input_tokens": true, "cost_usd": -0.1}]}',
+    b'{"events": [{"type": "artifact", "kind": "k", "name": "n", "path": "../x"}]}',
+    _artifact(b'{"a": [1, {"b": %d}]}' % (SAFE_INTEGER_MAX + 2)),
+    _artifact(b'{"a": "\\u0000"}'),
+    _artifact(b'["\\ud800"]'),
+    _artifact(_deep(200)),
+    b'{"events": [{"type": "graph", "nodes": [{"id": "a", "x": 1}], "edges": [{"source": "a"}]}]}',
+    b'{"events": [{"type": "status", "status": "queued"}]}',
+)
+BODIES = (
+    *((START, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_RUNS)),
+    *((RECORD, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_EVENTS)),
+    *((CANCEL, raw) for raw in (*NO_JSON, *NO_OBJECT, b'{"reason": 7}', b'{"reason": "\\u0000"}', b'{"why": "x"}')),
+    *((TAGS, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, b'{"add": [1, "a b", ""], "remove": "x"}')),
+    (TAGS, b'{"add": [%s]}' % b",".join(b'"t%d"' % number for number in range(TAGS_PER_RUN_MAX + 1))),
+)
+ANY_QUERY = ("colour=blue", "=x", "%00=1", "cursor=a&cursor=b", "cursor=%00", f"cursor={'x' * 513}", "cursor[]=a")
+NUMBERS = ("", "abc", "0", "-1", "1.0", "1e2", "+1", "%201", "1_000", "0x10", "true", "%D9%A1", "9" * 30, "9" * 5_000)
+QUERIES = (
+    *((door, query) for door in (LIST, DETAIL, INVOCATIONS, MESSAGES, SIGNALS) for query in ANY_QUERY),
+    *((EVIDENCE, f"pane=messages&{query}") for query in ANY_QUERY),
+    *((LIST, f"limit={number}") for number in NUMBERS if number != "1_000"),
+    *((DETAIL, f"message_limit={number}") for number in NUMBERS),
+    *((EVIDENCE, query) for query in ("", "pane=", "pane=all", "pane=output&pane=output", f"pane=output&run_id={RUN}")),
+    *((INVOCATIONS, query) for query in ("kind=", "kind=a%20b", "limit=1001", "offset=-1", "status=running")),
+    *((LIST, f"project_is_null={word}") for word in ("", "yes", "True", "null", "2")),
+    *((LIST, f"started_after={word}") for word in ("", "nan", "inf", "-1", "1e400", "1e300", "now", "1,5")),
+    *((LIST, query) for query in ("tags=a%2Cb", "tags=", "tags=a%00", "search=", "search=%00", "sort=newest")),
+    *((LIST, query) for query in ("project=", f"project={'x' * 201}", "kind=-", "invocation_id=..", "tags_match=none")),
+    (LIST, "limit=0&limit=1&offset=x&colour=1&sort=&started_before=x"),
+)
+REFUSED_OPERATIONS = {door.operation for door, _ in (*BODIES, *QUERIES)}
+
+
+@pytest_asyncio.fixture
+async def wire(daemon: LiveDaemon) -> AsyncIterator[httpx.AsyncClient]:
+    headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/json"}
+    async with httpx.AsyncClient(base_url=daemon.url, headers=headers) as client:
+        await client.post("/api/v1/runs/", json={"run_id": RUN})
+        yield client
+
+
+@pytest.mark.parametrize(("door", "raw"), BODIES, ids=lambda value: _name(value))
+async def test_a_body_is_refused_where_the_same_data_is(door: Door, raw: bytes, wire: httpx.AsyncClient) -> None:
+    expected = _places_of(lambda: parse_model(door.model, strict_json_loads(raw)))
+
+    response = await wire.request(door.method, door.path, content=raw)
+
+    assert _refusal(response) == expected
+
+
+@pytest.mark.parametrize(("door", "query"), QUERIES, ids=lambda value: _name(value))
+async def test_a_query_is_refused_where_the_same_data_is(door: Door, query: str, wire: httpx.AsyncClient) -> None:
+    words = parse_qs(query, keep_blank_values=True)
+    expected = _places_of(lambda: parse_query(door.model, words, **dict(door.fixed)))
+
+    response = await wire.request(door.method, f"{door.path}?{query}")
+
+    assert _refusal(response) == expected
+
+
+def _name(value: object) -> str:
+    return value.operation if isinstance(value, Door) else repr(value)[:60]
+
+
+def _places_of(parse: Any) -> Places:
+    with pytest.raises(ValidationFailure) as refused:
+        parse()
+    return [(failure.path, failure.code) for failure in refused.value.field_errors]
+
+
+def _refusal(response: httpx.Response) -> Places:
+    assert response.status_code == 422, response.text
+    failures = ErrorBody.model_validate_json(response.content).field_errors
+    assert failures
+    return [(failure.path, failure.code) for failure in failures]
