@@ -299,12 +299,6 @@ class InvocationDetail(InvocationSummary):
     runs_truncated: bool = False
 
 
-class StreamQuery(ContractModel):
-    """Where a stream goes on: exclusive, after an earlier frame. None or empty is the start."""
-
-    cursor: Cursor | None = None
-
-
 class HeartbeatFrame(ContractModel):
     """Says that the stream lives; sent when nothing else was for a while."""
 

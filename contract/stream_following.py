@@ -39,10 +39,10 @@ from contract.runs import (
     ShutdownFrame,
     SignalView,
     StreamFrame,
-    StreamQuery,
     TruncatedFrame,
 )
 from contract.sse_parsing import EventStreamParser, EventTooLarge, ServerEvent
+from contract.stream_query import StreamQuery
 
 Sleep = Callable[[float], Awaitable[object]]
 

@@ -130,7 +130,10 @@ class RunAdmin(ReadOnlyAdmin):
         ("Status", ("status", "status_reason_code", "status_reason_summary", "cancel_requested_at")),
         ("Times", ("created_at", "started_at", "ended_at", "updated_at", "last_activity_at")),
         ("Sums", ("branch_count", "message_count", "messages_by_role", "signal_count", "last_seq")),
-        ("Usage", ("input_tokens", "output_tokens", "cost_micros")),
+        (
+            "Usage",
+            ("input_tokens", "output_tokens", "cost_micros", "usage_reports", "usage_reports_without_cost"),
+        ),
         ("Process", ("process_host", "process_pid", "process_started_at", "process_boot_id")),
         ("Keys", ("id", "invocation", "search_text", "sort_started_at", "sort_cost")),
     )

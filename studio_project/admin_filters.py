@@ -21,8 +21,11 @@ class FixedFilter(SimpleListFilter):
         return [(value, value) for value in self.values]
 
     def queryset(self, _: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
-        """Keep the rows that have the chosen value."""
-        return queryset.filter(**{self.lookup: self.value()}) if self.value() else queryset
+        """Keep the rows that have the chosen value; none for a value that is no choice."""
+        value = self.value()
+        if value is None:
+            return queryset
+        return queryset.filter(**{self.lookup: value}) if value in self.values else queryset.none()
 
 
 class TextFilter(SimpleListFilter):

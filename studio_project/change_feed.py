@@ -46,6 +46,8 @@ class DatabaseChangeFeed:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: threading.Event | None = None
         self._thread: threading.Thread | None = None
+        # Watchers that were told to end; each still holds its connection for a moment.
+        self._ending: list[threading.Thread] = []
 
     def publish(self, topics: Iterable[str]) -> None:
         """Wake the subscribers of these topics."""
@@ -62,8 +64,11 @@ class DatabaseChangeFeed:
         return subscription
 
     def close(self) -> None:
-        """Stop the watcher and wait for it."""
-        self._end_watcher(wait=True)
+        """Stop the watcher and wait until every connection is let go. Idempotent."""
+        self._end_watcher()
+        for thread in self._ending:
+            thread.join()
+        self._ending.clear()
 
     def drop(self, subscription: "_Subscription") -> None:
         """Forget a subscription; the last one ends the watcher."""
@@ -73,7 +78,7 @@ class DatabaseChangeFeed:
             if not remaining:
                 del self._subscriptions[subscription.topic]
         if not self._subscriptions:
-            self._end_watcher(wait=False)
+            self._end_watcher()
 
     def _start(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -83,12 +88,11 @@ class DatabaseChangeFeed:
         )
         self._thread.start()
 
-    def _end_watcher(self, *, wait: bool) -> None:
+    def _end_watcher(self) -> None:
         if self._stop is None or self._thread is None:
             return
         self._stop.set()
-        if wait:
-            self._thread.join()
+        self._ending = [*(thread for thread in self._ending if thread.is_alive()), self._thread]
         self._stop = self._thread = None
 
     def _watch(self, loop: asyncio.AbstractEventLoop, stop: threading.Event) -> None:

@@ -44,11 +44,11 @@ EXIT_UNFORESEEN: Final = 1
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the contract's model as JSON.")]
 Remote = Annotated[
-    str | None, typer.Option("--remote", metavar="URL", help="Ask the daemon at URL [default: $STUDIO_URL].")
+    str | None, typer.Option("--remote", metavar="URL", help="Ask the daemon at URL (default: $STUDIO_URL).")
 ]
 Token = Annotated[
     str | None,
-    typer.Option("--token", help="Bearer for it [default: $STUDIO_AUTH_TOKEN]. Process lists show an option."),
+    typer.Option("--token", help="Bearer for it (default: $STUDIO_AUTH_TOKEN). Process lists show an option."),
 ]
 
 

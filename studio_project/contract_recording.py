@@ -11,27 +11,35 @@ from typing import Any, Final, Protocol
 
 from contract.errors import PermissionDenied, ReconciliationRequired
 from contract.events import ProcessIdentity
-from contract.limits import BODY_MAX_BYTES
 from studio_project.asgi_types import App
 from studio_project.contract_asgi import AsgiClient, Exchange, Request
 from studio_project.contract_documents import as_text
+from studio_project.contract_story import (
+    BACKLOG,
+    FIRST_RUN,
+    LIVE,
+    QUIET,
+    QUIET_RUN,
+    REFUSED,
+    RUN,
+    RUNS,
+    SECOND_RUN,
+    START_AT,
+    Document,
+    post,
+    record,
+)
 from studio_project.http_errors import FIRST_ERROR_STATUS
 from studio_project.readiness import Readiness
 from studio_project.sse import StreamConsumer
 
-# 2025-06-15T15:06:40Z: any instant will do, a round one is easy to recognize.
-START_AT: Final = 1_750_000_000.0
 TOKEN: Final = "token-of-the-examples"  # noqa: S105 (shown to everybody, valid nowhere)
 
-_RUNS: Final = "/api/v1/runs/"
-_RUN: Final = "/api/v1/runs/demo-1"
-_QUIET: Final = "/api/v1/runs/demo-3"
 _STALL_SECONDS: Final = 0.05
 # The incident of an unforeseen error is random; in the recording it is this.
 _INCIDENT: Final = "0" * 16
 
 Files = dict[str, str]
-Document = dict[str, Any]
 
 
 class RecordedClock:
@@ -118,36 +126,36 @@ class Recording:
 
     async def _prepare(self) -> None:
         await self._keep("contract-info", Request(path="/api/v1/contract"))
-        await self._keep("run-started", _post(_RUNS, _FIRST_RUN))
-        await self._keep("record-result", _record(_RUN, *_BACKLOG))
-        await self._keep("tags-result", Request(method="PATCH", path=f"{_RUN}/tags", body={"add": ["nightly"]}))
-        for run in (_SECOND_RUN, _QUIET_RUN):
-            await self._tell(_post(_RUNS, run))
-        await self._keep("cancel-result", _post("/api/v1/runs/demo-2/cancel", {"reason": "no longer needed"}))
-        await self._tell(_record("/api/v1/runs/demo-2", {"type": "status", "status": "cancelled"}))
+        await self._keep("run-started", post(RUNS, FIRST_RUN))
+        await self._keep("record-result", record(RUN, *BACKLOG))
+        await self._keep("tags-result", Request(method="PATCH", path=f"{RUN}/tags", body={"add": ["nightly"]}))
+        for run in (SECOND_RUN, QUIET_RUN):
+            await self._tell(post(RUNS, run))
+        await self._keep("cancel-result", post("/api/v1/runs/demo-2/cancel", {"reason": "no longer needed"}))
+        await self._tell(record("/api/v1/runs/demo-2", {"type": "status", "status": "cancelled"}))
 
     async def _live(self, messages: "_StreamFile", signals: "_StreamFile") -> None:
         """Follow the run from its start while it goes on, then once more from the middle."""
-        opened = (messages.opened(self._client, _RUN), signals.opened(self._client, _RUN))
+        opened = (messages.opened(self._client, RUN), signals.opened(self._client, RUN))
         async with opened[0] as said, opened[1] as signalled:
             await messages.take(said, 2)
             await signals.take(signalled, 1)
-            await self._tell(_record(_RUN, *_LIVE))
+            await self._tell(record(RUN, *LIVE))
             await messages.take(said, 2)
             await signals.take(signalled, 1)
-            await self._tell(_record(_RUN, {"type": "status", "status": "completed", "event_id": "end"}))
+            await self._tell(record(RUN, {"type": "status", "status": "completed", "event_id": "end"}))
             await messages.take_rest(said)
             await signals.take_rest(signalled)
         for file in (messages, signals):
-            async with file.opened(self._client, _RUN, resume_after=1) as again:
+            async with file.opened(self._client, RUN, resume_after=1) as again:
                 await file.take_rest(again)
 
     async def _read(self) -> None:
-        await self._keep("runs-page", Request(path=_RUNS, query="limit=2&sort=started"))
-        await self._keep("run-detail", Request(path=_RUN))
-        await self._keep("run-detail-windowed", Request(path=_RUN, query="message_limit=1"))
+        await self._keep("runs-page", Request(path=RUNS, query="limit=2&sort=started"))
+        await self._keep("run-detail", Request(path=RUN))
+        await self._keep("run-detail-windowed", Request(path=RUN, query="message_limit=1"))
         for pane in ("messages", "signals", "artifacts", "transitions", "output"):
-            request = Request(path=f"{_RUN}/evidence", query=f"pane={pane}&limit=3")
+            request = Request(path=f"{RUN}/evidence", query=f"pane={pane}&limit=3")
             await self._keep(f"evidence-{pane}", request)
         await self._keep("invocations-page", Request(path="/api/v1/invocations/"))
         await self._keep("invocation-detail", Request(path="/api/v1/invocations/nightly-42"))
@@ -155,8 +163,8 @@ class Recording:
     async def _redirects(self) -> None:
         requests = (
             Request(path="/api/v1/runs", query="status=running&limit=5"),
-            _post("/api/v1/runs", _QUIET_RUN),
-            Request(path=f"{_RUN}/stream/"),
+            post("/api/v1/runs", QUIET_RUN),
+            Request(path=f"{RUN}/stream/"),
         )
         answers = [_answer(request, *await self._client.whole(request)) for request in requests]
         self._files["examples/redirects.json"] = as_text(answers)
@@ -172,13 +180,13 @@ class Recording:
         self._files["examples/application-errors.json"] = as_text(answers)
 
     def _refused(self) -> list[tuple[Request, Callable[[], None]]]:
-        quiet = Request(path=_QUIET)
+        quiet = Request(path=QUIET)
         return [
-            *((request, _nothing) for request in _REFUSED),
+            *((request, _nothing) for request in REFUSED),
             (quiet, self._failing(PermissionDenied("the path leaves its root"))),
             (quiet, self._failing(ReconciliationRequired("00000000000000ff"))),
             (quiet, self._failing(RuntimeError("not told to clients"))),
-            (Request(path=_RUNS), self._starting),
+            (Request(path=RUNS), self._starting),
         ]
 
     def _failing(self, fault: Exception) -> Callable[[], None]:
@@ -195,9 +203,9 @@ class Recording:
         # The recording does not wait as long for a slow reader as the daemon does.
         StreamConsumer.stall_seconds = _STALL_SECONDS
         for file in (messages, signals):
-            async with file.opened(self._client, _RUN, stall_at=1) as slow:
+            async with file.opened(self._client, RUN, stall_at=1) as slow:
                 await file.take_rest(slow)
-        opened = (messages.opened(self._client, _QUIET), signals.opened(self._client, _QUIET))
+        opened = (messages.opened(self._client, QUIET), signals.opened(self._client, QUIET))
         async with opened[0] as said, opened[1] as signalled:
             await messages.take(said, 1)
             await signals.take(signalled, 1)
@@ -265,14 +273,6 @@ def _nothing() -> None:
     """Prepare nothing."""
 
 
-def _post(path: str, body: Any) -> Request:
-    return Request(method="POST", path=path, body=body)
-
-
-def _record(run: str, *events: Document) -> Request:
-    return _post(f"{run}/events", {"events": list(events)})
-
-
 def _shown(request: Request) -> Document:
     shown: Document = {"method": request.method, "target": request.target, "headers": dict(request.headers)}
     return shown if request.body is None or isinstance(request.body, bytes) else {**shown, "body": request.body}
@@ -297,84 +297,3 @@ def _settled(body: Document) -> Document:
         return body
     settled: Document = json.loads(json.dumps(body).replace(body["incident_id"], _INCIDENT))
     return settled
-
-
-# ---- what is told ------------------------------------------------------------------------------------------------
-
-_FIRST_RUN: Final[Document] = {
-    "run_id": "demo-1",
-    "kind": "flow",
-    "name": "nightly review",
-    "playbook_name": "review",
-    "agent_name": "reviewer",
-    "invocation_id": "nightly-42",
-    "project": "studio",
-    "model": "model-1",
-    "provider": "example",
-    "tags": ["review"],
-    "started_at": START_AT,
-    "process": {"host": "example-host", "pid": 4242, "started_at": START_AT - 5.0, "boot_id": "boot-1"},
-}
-_SECOND_RUN: Final[Document] = {"run_id": "demo-2", "kind": "agent", "invocation_id": "nightly-42"}
-_QUIET_RUN: Final[Document] = {"run_id": "demo-3", "kind": "agent", "process": {"host": "example-host", "pid": 4243}}
-
-_BACKLOG: Final[tuple[Document, ...]] = (
-    {"type": "branch", "name": "main", "model": "model-1", "agent_name": "reviewer"},
-    {
-        "type": "graph",
-        "nodes": [{"id": "read", "label": "Read", "kind": "chat"}, {"id": "judge", "label": "Judge"}],
-        "edges": [{"source": "read", "target": "judge", "condition": "result.ok"}],
-    },
-    {"type": "message", "role": "user", "content": "Review the change.", "event_id": "m1", "at": START_AT},
-    {"type": "signal", "kind": "NodeStarted", "op_id": "read", "payload": {"attempt": 1}, "event_id": "s1"},
-    {
-        "type": "message",
-        "role": "assistant",
-        "content": {"text": "Reading…", "steps": [1, 2]},
-        "sender": "reviewer",
-        "recipient": "user",
-        "message_id": "msg-2",
-        "event_id": "m2",
-    },
-    {"type": "usage", "input_tokens": 1_200, "output_tokens": 80, "cost_usd": 0.0042, "model": "model-1"},
-    {"type": "usage", "output_tokens": 20},
-    # A repetition: counted as a duplicate.
-    {"type": "message", "role": "user", "content": "Review the change.", "event_id": "m1"},
-)
-_LIVE: Final[tuple[Document, ...]] = (
-    {"type": "branch", "name": "judge", "parent": "main"},
-    {"type": "message", "role": "tool", "branch": "judge", "content": "NUL \x00 is made printable", "event_id": "m3"},
-    {"type": "signal", "kind": "NodeCompleted", "op_id": "read", "payload": None, "event_id": "s2"},
-    {"type": "message", "role": "output", "content": "Approved.", "event_id": "m4"},
-    {
-        "type": "artifact",
-        "kind": "report",
-        "name": "review.md",
-        "path": "reports/review.md",
-        "media_type": "text/markdown",
-        "content": {"verdict": "approved"},
-    },
-)
-_TOO_LARGE: Final = {"content-length": str(BODY_MAX_BYTES + 1)}
-_REFUSED: Final[tuple[Request, ...]] = (
-    Request(path=_RUNS, query="status=finished&project=a&project_is_null=true"),
-    Request(path=_RUNS, query="limit=0&color=blue"),
-    _record(_QUIET, {"type": "message", "role": "nobody", "content": ""}, {"type": "signal", "kind": "-"}),
-    _post(_RUNS, b'{"kind": "agent", "kind": "flow"}'),
-    Request(path=_RUN, query="cursor=garbled"),
-    Request(path=f"{_RUN}/stream", headers={"Last-Event-ID": "garbled"}),
-    Request(path="/api/v1/runs/nobody"),
-    Request(path="/api/v1/runs/nobody/signals"),
-    Request(path="/api/v1/nothing-here"),
-    _post(_RUNS, _QUIET_RUN),
-    _post(f"{_RUN}/cancel", {}),
-    Request(path=_RUNS, headers={"Authorization": "Basic bm9ib2R5"}),
-    Request(path=f"{_RUN}/stream", headers={"Authorization": "Bearer another"}),
-    Request(path=_RUNS, headers={"Host": "evil.example"}),
-    Request(method="POST", path=_RUNS, headers={"Origin": "https://evil.example"}, body=_QUIET_RUN),
-    Request(method="DELETE", path=_RUNS),
-    Request(method="POST", path=f"{_RUN}/stream"),
-    Request(method="POST", path=_RUNS, headers={"Content-Type": "text/plain"}, body=_QUIET_RUN),
-    Request(method="POST", path=_RUNS, headers=_TOO_LARGE),
-    Request(method="POST", path=_RUNS, headers={"Content-Length": "many"}),
-)

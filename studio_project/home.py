@@ -79,3 +79,28 @@ def _read(descriptor: int) -> Holder:
         return Holder(pid=told["pid"], port=told["port"])
     except (ValueError, KeyError, TypeError):
         return Holder(pid=None, port=None)
+
+
+def find_holder(home: Path) -> Holder | None:
+    """Return the daemon that serves a home, or None. Changes nothing.
+
+    What a killed daemon left in the file is told from a living one by the lock alone. An empty file is not tried:
+    the try would be in the way of a daemon that starts at this moment.
+    """
+    try:
+        descriptor = os.open(home / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        holder = _read(descriptor)
+        return holder if holder.pid is not None and _is_locked(descriptor) else None
+    finally:
+        os.close(descriptor)
+
+
+def _is_locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False

@@ -141,5 +141,6 @@ LOGGING = {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         # http_errors logs what is unforeseen, under its incident id; what a client does wrong is the client's to see.
         "django.request": {"level": "CRITICAL"},
+        "httpx": {"level": "WARNING"},  # it would tell of each request, between the lines of a command
     },
 }

@@ -20,7 +20,8 @@ from contract.base import ContractModel
 from contract.errors import RequestRefused, StateUnavailable
 from contract.limits import STREAM_STALL_SECONDS
 from contract.parsing import parse_query
-from contract.runs import ErrorFrame, StreamFrame, StreamQuery, TruncatedFrame
+from contract.runs import ErrorFrame, StreamFrame, TruncatedFrame
+from contract.stream_query import StreamQuery
 from studio_project.asgi_types import Event, Receive, Scope, Send
 from studio_project.composition import get_studio
 from studio_project.http_errors import OK, error_response, known_error

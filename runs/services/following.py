@@ -12,7 +12,8 @@ from contract.errors import NotFound
 from contract.limits import HEARTBEAT_SECONDS
 from contract.parsing import parse_model
 from contract.ports import ChangeFeed
-from contract.runs import DoneFrame, FramePayload, HeartbeatFrame, ShutdownFrame, StreamFrame, StreamQuery
+from contract.runs import DoneFrame, FramePayload, HeartbeatFrame, ShutdownFrame, StreamFrame
+from contract.stream_query import StreamQuery
 from runs.cursors import ahead_of_run, decode_stream, encode_stream
 from runs.lookup import require_possible
 from runs.services.ports import Entries, EntryPage, RunHead, RunTailPort

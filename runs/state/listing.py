@@ -44,7 +44,7 @@ def walk_of(query: RunQuery) -> QuerySet[Any, Row]:
 
 def _run_walks(query: RunQuery) -> list[QuerySet[Any, Row]]:
     """Return a walk for each status, since each has its index, or one for all."""
-    alternatives = [(status,) for status in dict.fromkeys(query.status)] or [()]
+    alternatives: list[tuple[str, ...]] = [(status,) for status in dict.fromkeys(query.status)] or [()]
     runs = [_filtered(RunRecord.objects.all(), query, statuses, prefix="") for statuses in alternatives]
     return [_after(found, query, number="id").values(*SUMMARY_COLUMNS) for found in runs]
 
@@ -87,20 +87,29 @@ def _filtered(rows: QuerySet[Any, Any], query: RunQuery, statuses: Sequence[str]
         "kind": query.kind,
         "agent_name": query.agent,
         "invocation_id": query.invocation_id,
-        "sort_started_at__gte": query.started_after,
-        "sort_started_at__lt": query.started_before,
     }
     conditions: dict[str, Any] = {f"{prefix}{key}": value for key, value in exact.items() if value is not None}
-    if query.started_after is not None or query.started_before is not None:
-        # A queued run sorts by its registration, but has not started.
-        conditions[f"{prefix}started_at__isnull"] = False
     if query.project_is_null:
         conditions[f"{prefix}project__isnull"] = True
     if query.search is not None:
         # StrIndex compares bytes on both databases; LIKE would fold ASCII only on one of them.
         rows = rows.alias(found=StrIndex(F(f"{prefix}search_text"), Value(fold(query.search))))
         conditions["found__gt"] = 0
-    return rows.filter(**conditions)
+    return _started_within(rows.filter(**conditions), query, prefix=prefix)
+
+
+def _started_within(rows: QuerySet[Any, Any], query: RunQuery, *, prefix: str) -> QuerySet[Any, Any]:
+    bounds = {"gte": query.started_after, "lt": query.started_before}
+    given = {bound: instant for bound, instant in bounds.items() if instant is not None}
+    if not given:
+        return rows
+    key = f"{prefix}sort_started_at"
+    if query.sort != "started":
+        # As an expression: SQLite would else walk the index of starts and sort what it finds, however much that is.
+        rows, key = rows.alias(start=F(key) + Value(0.0)), "start"
+    # A queued run sorts by its registration, but has not started.
+    started = {f"{prefix}started_at__isnull": False}
+    return rows.filter(**started, **{f"{key}__{bound}": instant for bound, instant in given.items()})
 
 
 def _after(rows: QuerySet[Any, Any], query: RunQuery, *, number: str) -> QuerySet[Any, Any]:

@@ -15,7 +15,7 @@ from tests.benchmarks import (
     section_recording,
     section_viewers,
 )
-from tests.benchmarks.comparing import GROWTH, LATENCY, OF_FIRST, THROUGHPUT
+from tests.benchmarks.comparing import LATENCY, OF_FIRST, THROUGHPUT
 from tests.benchmarks.list_cases import DEEP_CURSOR, DEEP_OFFSET, FILTERS, SEARCH_HIT, SEARCH_MISS, UNFILTERED
 from tests.benchmarks.measures import Results
 
@@ -98,6 +98,10 @@ def _least(section: str, subjects: Iterable[str], quantity: str) -> Reading:
     return lambda results: worst((results.value(section, subject, quantity) for subject in subjects), min)
 
 
+def _most_growth(section: str, subjects: Iterable[str], quantity: str) -> Reading:
+    return lambda results: worst((results.growth(section, subject, quantity) for subject in subjects), max)
+
+
 def _unmeasured(results: Results) -> None:
     """Stand for what no section measures yet, because the work does not exist yet."""
 
@@ -127,10 +131,10 @@ GOALS: Final = (
         reading=_least_advantage(_LIST, FILTERS, THROUGHPUT),
         at_least=6,
     ),
-    Goal(work="run list: p50, most runs over fewest", reading=_value(_LIST, UNFILTERED, GROWTH), at_most=1.5),
+    Goal(work="run list: p50, most runs over fewest", reading=_most_growth(_LIST, (UNFILTERED,), LATENCY), at_most=1.5),
     Goal(
         work="run list, worst filter: p50, most runs over fewest",
-        reading=_most(_LIST, FILTERS, GROWTH),
+        reading=_most_growth(_LIST, FILTERS, LATENCY),
         at_most=1.5,
     ),
     Goal(work="deep page by cursor over the first", reading=_value(_LIST, DEEP_CURSOR, OF_FIRST), at_most=1.2),
@@ -151,7 +155,7 @@ GOALS: Final = (
     Goal(
         # "Flat" with the room that two measurements of the same need on a machine that does other things as well.
         work="recording: time of a batch, most runs over fewest",
-        reading=_value(_RECORDING, section_recording.ONE, section_recording.GROWTH),
+        reading=_most_growth(_RECORDING, (section_recording.ONE,), section_recording.TIME),
         at_most=1.2,
     ),
     Goal(work="new message to viewer, p95", reading=_most(_DELAYS, _WAYS, "p95"), unit="ms", at_most=100),

@@ -6,15 +6,16 @@ from typing import Any, Final
 
 from tests.benchmarks.summaries import times_better
 
+# Units of which more is better.
 RATES: Final = frozenset({"/s", "events/s", "streams"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """One number. `runs` is how many runs the daemon held.
+    """One number, taken at the daemon with the most runs, `runs`.
 
     `base` is the least that this can cost, measured in the same minute: an answer of `/health` for times and rates,
-    else what `base_is` says. `peer` is the same work done by the peer.
+    else what `base_is` says. `fewest` is the same number at the daemon with the fewest runs, `peer` at the peer.
     """
 
     section: str
@@ -25,12 +26,20 @@ class Measure:
     runs: int
     base: float | None = None
     base_is: str = "/health"
+    fewest: float | None = None
     peer: float | None = None
 
     @property
     def of_base(self) -> float | None:
         """Value in units of its base."""
         return None if not self.base else self.value / self.base
+
+    @property
+    def growth(self) -> float | None:
+        """How many times more it costs than with the fewest runs."""
+        if not self.fewest:
+            return None
+        return times_better(self.fewest, self.value, higher_is_better=self.unit in RATES)
 
     @property
     def better_than_peer(self) -> float | None:
@@ -40,8 +49,9 @@ class Measure:
         return times_better(self.value, self.peer, higher_is_better=self.unit in RATES)
 
     def as_json(self) -> dict[str, Any]:
-        """Return every field and both ratios."""
-        return asdict(self) | {"of_base": self.of_base, "better_than_peer": self.better_than_peer}
+        """Return every field and the ratios."""
+        ratios = {"of_base": self.of_base, "growth": self.growth, "better_than_peer": self.better_than_peer}
+        return asdict(self) | ratios
 
 
 class Results:
@@ -58,10 +68,10 @@ class Results:
         self._measures.extend(measures)
 
     def find(self, section: str, subject: str, quantity: str) -> Measure | None:
-        """Return the measure with the most runs, or None when it was not taken."""
+        """Return the measure, or None when it was not taken."""
         wanted = (section, subject, quantity)
-        found = [one for one in self if (one.section, one.subject, one.quantity) == wanted]
-        return max(found, key=lambda one: one.runs, default=None)
+        found = (one for one in self if (one.section, one.subject, one.quantity) == wanted)
+        return next(found, None)
 
     def value(self, section: str, subject: str, quantity: str) -> float | None:
         """Return the value of a measure, or None."""
@@ -72,3 +82,8 @@ class Results:
         """Return how many times better than the peer, or None when either was not measured."""
         found = self.find(section, subject, quantity)
         return None if found is None else found.better_than_peer
+
+    def growth(self, section: str, subject: str, quantity: str) -> float | None:
+        """Return how many times more it costs with the most runs than with the fewest, or None."""
+        found = self.find(section, subject, quantity)
+        return None if found is None else found.growth

@@ -61,11 +61,6 @@ class SeededRun:
         """When something last changed."""
         return self.started_at if self.ended_at is None else self.ended_at
 
-    @property
-    def is_long(self) -> bool:
-        """Whether it is one of the long conversations."""
-        return self.number < LONG_RUNS
-
 
 def run_id(number: int) -> str:
     """Return the identifier of a seeded run."""
@@ -90,10 +85,10 @@ def short_run() -> str:
 def seeded_runs(count: int, *, until: float) -> Iterator[SeededRun]:
     """Yield `count` runs, oldest first, the last of them started just before `until`."""
     for number in range(count):
-        yield _run(number, until - SPAN_SECONDS * (count - number) / count)
+        yield _run(number, until - SPAN_SECONDS * (count - number) / count, until)
 
 
-def _run(number: int, started_at: float) -> SeededRun:
+def _run(number: int, started_at: float, until: float) -> SeededRun:
     is_orphan = number % ORPHAN_EVERY == ORPHAN_EVERY // 2
     status = "running" if is_orphan else _STATUSES[_chance(number, "status", len(_STATUSES))]
     model, provider = _MODELS[_chance(number, "model", len(_MODELS))]
@@ -112,7 +107,7 @@ def _run(number: int, started_at: float) -> SeededRun:
         invocation_id=invocation_id(number),
         tags=_tags(number),
         started_at=started_at,
-        ended_at=None if is_orphan else started_at + 5 + _chance(number, "duration", 1_800),
+        ended_at=None if is_orphan else min(until, started_at + 5 + _chance(number, "duration", 1_800)),
         cost_micros=_cost(number),
         message_count=_message_count(number),
     )

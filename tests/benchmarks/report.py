@@ -30,17 +30,16 @@ def as_json(measures: Iterable[Measure], judgements: Sequence[Judgement]) -> dic
 
 
 def _measured(measures: Iterable[Measure]) -> Table:
-    table = Table(title="Measured (times and rates beside /health, unless another base is named)")
-    for name in ("work", "what", "runs"):
+    listed = list(measures)
+    runs = f"{max((measure.runs for measure in listed), default=0):,}"
+    table = Table(title=f"Measured at {runs} runs; times and rates beside /health, unless another base is named")
+    for name in ("work", "what"):
         table.add_column(name)
-    for name in ("value", "of base", "peer", "better by"):
+    for name in ("value", "of base", "growth", "peer", "better by"):
         table.add_column(name, justify="right")
-    section = None
-    for measure in measures:
-        if section not in (None, measure.section):
-            table.add_section()
-        section = measure.section
-        table.add_row(*_row(measure))
+    for measure, following in zip(listed, [*listed[1:], None], strict=True):
+        ends = following is not None and following.section != measure.section
+        table.add_row(*_row(measure), end_section=ends)
     return table
 
 
@@ -50,8 +49,8 @@ def _row(measure: Measure) -> tuple[str, ...]:
         of_base = f"{of_base} {measure.base_is}"
     peer = "" if measure.peer is None else f"{number(measure.peer)} {measure.unit}"
     value = f"{number(measure.value)} {measure.unit}"
-    work = f"{measure.section}: {measure.subject}"
-    return (work, measure.quantity, f"{measure.runs:,}", value, of_base, peer, _times(measure.better_than_peer))
+    ratios = (of_base, _times(measure.growth), peer, _times(measure.better_than_peer))
+    return (f"{measure.section}: {measure.subject}", measure.quantity, value, *ratios)
 
 
 def _judged(judgements: Sequence[Judgement]) -> Table:

@@ -36,23 +36,19 @@ async def measure(bench: Bench) -> None:
 
 
 def _start(bench: Bench) -> None:
-    smallest = bench.ready_seconds[min(bench.ready_seconds)]
-    peer = bench.peer
-    for runs, seconds in bench.ready_seconds.items():
-        is_compared = peer is not None and peer.settles_orphans and runs == bench.large.runs
-        bench.results.add(
-            Measure(
-                section=SECTION,
-                subject=START,
-                quantity=TO_READY,
-                value=seconds,
-                unit="s",
-                runs=runs,
-                base=smallest,
-                base_is="with the fewest runs",
-                peer=peer.ready_seconds if peer is not None and is_compared else None,
-            )
+    large, small, peer = bench.large.runs, min(bench.ready_seconds), bench.peer
+    bench.results.add(
+        Measure(
+            section=SECTION,
+            subject=START,
+            quantity=TO_READY,
+            value=bench.ready_seconds[large],
+            unit="s",
+            runs=large,
+            fewest=None if small == large else bench.ready_seconds[small],
+            peer=peer.ready_seconds if peer is not None and peer.settles_orphans else None,
         )
+    )
 
 
 async def _stop(bench: Bench, theirs: float | None) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from tests.benchmarks.bench import Bench
@@ -18,7 +18,9 @@ BATCH: Final = 100
 RATE: Final = "events"
 ONE: Final = "one producer"
 MANY: Final = "four producers"
-GROWTH: Final = "time over that at the fewest runs"
+TIME: Final = "batch p50"
+CPU: Final = "daemon CPU of a batch"
+_OF_BATCHES: Final = f"/health, {BATCH} events each"
 _PRODUCERS: Final = 4
 _ROUNDS: Final = 60
 _BATCHES_EACH: Final = 30
@@ -35,32 +37,33 @@ async def measure(bench: Bench) -> None:
     """Measure events a second, every event with an `event_id`."""
     health = p50((await in_turn({"limit": bench.health()}, seconds=1))["limit"])
     times = await _one_producer(bench)
-    medians = {runs: p50(found) for runs, found in times.items()}
-    for runs, found in times.items():
-        rate = BATCH * len(found) / sum(found)
-        bench.results.add(
-            _measure(ONE, "batch p50", medians[runs] * 1_000, "ms", runs, health * 1_000),
-            _measure(ONE, RATE, rate, "events/s", runs, BATCH / health),
-        )
-    large, small = max(medians), min(medians)
-    if large != small:
-        bench.results.add(_measure(ONE, GROWTH, medians[large] / medians[small], "x", large, None))
-    for runs, daemon in bench.daemons.items():
-        bench.results.add(_measure(MANY, RATE, await _many_producers(daemon), "events/s", runs, BATCH / health))
+    medians = {size: 1_000 * p50(found) for size, found in times.items()}
+    rates = {size: BATCH * len(found) / sum(found) for size, found in times.items()}
+    many = {size: await _many_producers(daemon) for size, daemon in bench.daemons.items()}
+    many_rates = {size: BATCH / seconds for size, (seconds, _) in many.items()}
+    many_cpu = {size: 1_000 * cpu_seconds for size, (_, cpu_seconds) in many.items()}
+    bench.results.add(
+        _measure(ONE, TIME, medians, "ms", health * 1_000, "/health"),
+        _measure(ONE, RATE, rates, "events/s", BATCH / health, _OF_BATCHES),
+        _measure(MANY, RATE, many_rates, "events/s", BATCH / health, _OF_BATCHES),
+        _measure(MANY, CPU, many_cpu, "ms", None, ""),
+    )
 
 
-def _measure(subject: str, quantity: str, value: float, unit: str, runs: int, base: float | None) -> Measure:
-    is_rate = unit == "events/s"
-    base_is = f"/health, {BATCH} events each" if is_rate else "/health"
+def _measure(
+    subject: str, quantity: str, values: Mapping[int, float], unit: str, base: float | None, base_is: str
+) -> Measure:
+    large, small = max(values), min(values)
     return Measure(
         section=SECTION,
         subject=subject,
         quantity=quantity,
-        value=value,
+        value=values[large],
         unit=unit,
-        runs=runs,
+        runs=large,
         base=base,
         base_is=base_is,
+        fewest=None if small == large else values[small],
     )
 
 
@@ -80,17 +83,18 @@ async def _one_producer(bench: Bench) -> dict[int, list[float]]:
     return times
 
 
-async def _many_producers(daemon: LiveDaemon) -> float:
-    """Return the events a second of several producers, each with a run of its own."""
+async def _many_producers(daemon: LiveDaemon) -> tuple[float, float]:
+    """Return seconds and the daemon's processor seconds for a batch, of producers that each have a run of their own."""
     runs = [await start_run(daemon) for _ in range(_PRODUCERS)]
     batches = [[_batch(run, number) for number in range(_BATCHES_EACH)] for run in runs]
     connections = [await Connection.open(daemon.port) for _ in runs]
-    started = time.perf_counter()
+    started, cpu = time.perf_counter(), daemon.cpu_seconds()
     await asyncio.gather(*map(_send, connections, batches))
-    took = time.perf_counter() - started
+    took, used = time.perf_counter() - started, daemon.cpu_seconds() - cpu
     for connection in connections:
         connection.close()
-    return BATCH * _BATCHES_EACH * _PRODUCERS / took
+    count = _BATCHES_EACH * _PRODUCERS
+    return took / count, used / count
 
 
 async def _send(connection: Connection, batches: list[bytes]) -> None:

@@ -33,7 +33,6 @@ from runs.reasons import default_reason  # noqa: E402
 from tests.benchmarks.population import SeededRun, message_text, seeded_runs  # noqa: E402
 
 _AT_ONCE: Final = 5_000
-_BRANCHES_OF_LONG: Final = 2
 
 
 def seed(count: int, until: float) -> None:
@@ -62,9 +61,12 @@ def _store(runs: Sequence[SeededRun], gone: ProcessIdentity) -> None:
         ignore_conflicts=True,
     )
     _insert(RunRecord, (_run_record(run, gone) for run in runs))
-    branches = {run.number: _branches(run) for run in runs if run.message_count}
-    _insert(BranchRecord, (branch for found in branches.values() for branch in found))
-    _insert(MessageRecord, (message for run in runs for message in _messages(run, branches.get(run.number, []))))
+    branches = {run.number: _branch(run) for run in runs if run.message_count}
+    _insert(BranchRecord, branches.values())
+    _insert(
+        MessageRecord,
+        (message for run in runs if run.message_count for message in _messages(run, branches[run.number])),
+    )
     _insert(RunTagRecord, (tag for run in runs for tag in _tags(run)))
     _insert(TransitionRecord, (transition for run in runs for transition in _transitions(run)))
 
@@ -79,7 +81,6 @@ def _key(run: SeededRun) -> int:
 
 
 def _run_record(run: SeededRun, gone: ProcessIdentity) -> RunRecord:
-    branch_count = _BRANCHES_OF_LONG if run.is_long else bool(run.message_count)
     return RunRecord(
         id=_key(run),
         run_id=run.run_id,
@@ -100,7 +101,7 @@ def _run_record(run: SeededRun, gone: ProcessIdentity) -> RunRecord:
         updated_at=run.updated_at,
         last_activity_at=run.updated_at,
         last_seq=run.message_count,
-        branch_count=branch_count,
+        branch_count=1 if run.message_count else 0,
         message_count=run.message_count,
         messages_by_role=json.dumps({"assistant": run.message_count} if run.message_count else {}),
         cost_micros=run.cost_micros,
@@ -120,28 +121,24 @@ def _process(gone: ProcessIdentity) -> dict[str, Any]:
     }
 
 
-def _branches(run: SeededRun) -> list[BranchRecord]:
-    names = ("main", "critic") if run.is_long else ("main",)
-    return [
-        BranchRecord(
-            run_id=_key(run),
-            name=name,
-            message_count=run.message_count // len(names),
-            first_message_at=run.started_at,
-            last_message_at=run.updated_at,
-        )
-        for name in names
-    ]
+def _branch(run: SeededRun) -> BranchRecord:
+    return BranchRecord(
+        run_id=_key(run),
+        name="main",
+        message_count=run.message_count,
+        first_message_at=run.started_at,
+        last_message_at=run.updated_at,
+    )
 
 
-def _messages(run: SeededRun, branches: Sequence[BranchRecord]) -> Iterator[MessageRecord]:
+def _messages(run: SeededRun, branch: BranchRecord) -> Iterator[MessageRecord]:
     for place in range(run.message_count):
         content = json.dumps(message_text(run.number, place))
         yield MessageRecord(
             run_id=_key(run),
-            branch=branches[place % len(branches)],
+            branch=branch,
             seq=place + 1,
-            position=place // len(branches) + 1,
+            position=place + 1,
             role="assistant",
             content=content,
             at=run.started_at + place,

@@ -24,7 +24,6 @@ from contract.runs import (
     RunQuery,
     RunReadQuery,
     RunSummary,
-    RunTotals,
     StartRun,
 )
 from tests.fakes.daemons import URL, CannedDaemon, Operation, answering, remote
@@ -47,20 +46,7 @@ RUN: dict[str, Any] = {
     ),
 }
 SUMMARY = RunSummary.model_validate(RUN)
-TOTALS = RunTotals(
-    messages_by_role={}, signals=0, artifacts=0, transitions=0, usage_reports=0, usage_reports_without_cost=0
-)
-INVOCATION: dict[str, Any] = {
-    "invocation_id": "i1",
-    "kind": "cli",
-    "status": "running",
-    "run_count": 1,
-    "open_run_count": 1,
-    "created_at": 1.0,
-}
 
-
-# Errors ----------------------------------------------------------------------------------------------
 
 FAULT = FieldFailure(path=("events", 0, "role"), code="missing", message="is required")
 ERRORS: list[StudioError] = [

@@ -4,12 +4,12 @@ import pytest
 
 from contract.client import RemoteStudio
 from studio_project.composition import Studio
-from tests.parity import list_scenarios, run_scenarios, stream_scenarios
+from tests.parity import list_scenarios, reading_scenarios, run_scenarios, stream_scenarios
 from tests.parity.catalogue import SCENARIOS, own_word
 from tests.parity.witness import Witness
 
 # Naming the modules here is what puts their scenarios into the catalogue.
-MODULES = (list_scenarios, run_scenarios, stream_scenarios)
+MODULES = (list_scenarios, reading_scenarios, run_scenarios, stream_scenarios)
 
 
 @pytest.mark.parametrize("name", sorted(SCENARIOS))

@@ -42,7 +42,7 @@ def test_a_text_is_counted() -> None:
 
     assert facts is not None
     assert (facts.language, facts.lines, facts.words) == ("Python", 4, 8)
-    assert (facts.longest_line, facts.longest_chars) == (2, 28)
+    assert (facts.longest_line, facts.longest_chars) == (2, 26)
     assert facts.markers == {"TODO": 1, "FIXME": 1}
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from contract.application import ContractInfo
@@ -151,7 +150,7 @@ class ScriptedStudio:
         self._stopping.set()
 
     async def close(self) -> None:
-        self.closed = True
+        self.stopping()
 
 
 def unforeseen() -> Exception:
@@ -185,6 +184,3 @@ def _summary(run_id: str) -> dict[str, Any]:
         )
     )
     return {"run_id": run_id, "status": "running", **nothing}
-
-
-NOWHERE = Path("/nowhere/studio")

@@ -1,6 +1,7 @@
 """One connection, over a transport in memory and a clock that the test moves."""
 
 import asyncio
+from collections.abc import Awaitable
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ REQUEST = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 ABORT_SECONDS = StudioChannel.abortTimeout
 
 
-class Wire(StringTransport):  # type: ignore[misc]  # zope's classes have no types
+class Wire(StringTransport):
     """A transport that keeps what is written, and says how much of it the operating system took."""
 
     offset = 0
@@ -45,7 +46,7 @@ class Connection:
         self.channel: StudioChannel = self.server.http_factory.buildProtocol(None)
         self.channel.callLater = self.clock.callLater
         self.wire = Wire()
-        self.channel.makeConnection(self.wire)  # type: ignore[no-untyped-call]  # Twisted's
+        self.channel.makeConnection(self.wire)
 
     @property
     def request(self) -> Any:
@@ -66,6 +67,13 @@ async def never_answers(scope: Scope, receive: Receive, send: Send) -> None:
 @pytest.fixture
 def connection() -> Connection:
     return Connection()
+
+
+async def begun(work: Awaitable[None]) -> "asyncio.Future[None]":
+    """Start some work, let it go as far as it can, and return what waits for its end."""
+    waiting = asyncio.ensure_future(work)
+    await asyncio.wait([waiting], timeout=0)
+    return waiting
 
 
 def start(connection: Connection) -> None:
@@ -175,7 +183,7 @@ async def test_a_client_that_reads_slowly_is_not(connection: Connection) -> None
     for _ in range(10):
         connection.clock.pump([1] * 10)
         connection.wire.offset += 1
-        connection.channel.setTimeout(REQUEST_SECONDS)  # type: ignore[no-untyped-call]  # Twisted's
+        connection.channel.setTimeout(REQUEST_SECONDS)
 
     assert not connection.wire.aborting
 
@@ -208,8 +216,7 @@ async def test_a_writer_waits_while_the_transport_is_full_and_goes_on_when_it_is
     await flow.drained()
 
     flow.pauseProducing()
-    waiting = asyncio.ensure_future(flow.drained())
-    await asyncio.sleep(0)
+    waiting = await begun(flow.drained())
     assert not waiting.done()
     flow.resumeProducing()
 
@@ -227,8 +234,7 @@ async def test_a_writer_does_not_wait_for_a_client_that_is_gone() -> None:
 async def test_a_lost_connection_wakes_the_writer(connection: Connection) -> None:
     start(connection)
     connection.channel.pauseProducing()
-    waiting = asyncio.ensure_future(connection.request.drained())
-    await asyncio.sleep(0)
+    waiting = await begun(connection.request.drained())
 
     connection.lose()
 
@@ -239,8 +245,7 @@ async def test_an_answer_that_begins_on_a_full_transport_waits_from_the_start(co
     connection.channel.dataReceived(REQUEST)
     connection.channel.pauseProducing()
     connection.request.handle_reply({"type": "http.response.start", "status": 200, "headers": []})
-    waiting = asyncio.ensure_future(connection.request.drained())
-    await asyncio.sleep(0)
+    waiting = await begun(connection.request.drained())
 
     assert not waiting.done()
     connection.lose()
@@ -306,7 +311,8 @@ async def test_the_server_knows_its_open_connections(connection: Connection) -> 
 
 async def test_the_end_does_not_wait_for_applications_that_do_not_end(connection: Connection) -> None:
     connection.channel.dataReceived(REQUEST)
-    await asyncio.sleep(0)
+    (details,) = connection.server.connections.values()
+    await begun(details["application_instance"])
 
     await connection.server.close(0.0)
 

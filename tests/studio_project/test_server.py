@@ -251,4 +251,5 @@ def settled(live: LiveServer, studio: EndlessStudio) -> Callable[[], bool]:
 
 
 def _buffered(channel: StudioChannel) -> int:
-    return len(channel.transport.dataBuffer) + channel.transport._tempDataLen
+    waiting: int = len(channel.transport.dataBuffer) + channel.transport._tempDataLen
+    return waiting

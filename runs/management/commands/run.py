@@ -128,7 +128,7 @@ class Command(StudioCommand):
         self,
         file: Annotated[str, Argument(metavar="FILE|-", help="Run events as JSON lines.")],
         *,
-        run_id: Annotated[str | None, Option("--run", metavar="ID", help="Into this run [default: a new one].")] = None,
+        run_id: Annotated[str | None, Option("--run", metavar="ID", help="Into this run (default: a new one).")] = None,
         kind: Annotated[str | None, Option(help="Kind of a run that is started.")] = None,
         name: Annotated[str | None, Option(help="Its name.")] = None,
         agent: Annotated[str | None, Option(help="Its agent.")] = None,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn
 
 from django_typer.management import command, initialize
-from typer import Argument, Exit
+from typer import Argument, Exit, Option
 
 from contract.compatibility import breaches
 from contract.errors import ValidationFailure
@@ -23,6 +23,7 @@ _DIFFERS: Final = 1
 _DOCUMENTS: Final = ("openapi.json", "routes.json")
 
 Version = Annotated[Path, Argument(help="A folder with openapi.json and routes.json, or one of these files.")]
+Folder = Annotated[Path, Option("--folder", help="Where the contract is kept.")]
 
 
 class Command(StudioCommand):
@@ -35,16 +36,16 @@ class Command(StudioCommand):
         """The published contract: openapi.json, routes.json, examples and recorded streams."""
 
     @command()
-    def export(self) -> None:
+    def export(self, *, folder: Folder = contract_export.CHECKED_IN) -> None:
         """Write the contract anew, as the code makes it."""
-        changed = contract_export.write(self._made(), contract_export.CHECKED_IN)
+        changed = contract_export.write(self._made(), folder)
         for line in changed or ["The contract is as it was."]:
             self.terminal.line(line)
 
     @command("check")  # Django's own `check` is another
-    def check_drift(self) -> None:
+    def check_drift(self, *, folder: Folder = contract_export.CHECKED_IN) -> None:
         """Fail when what is checked in differs from what the code makes."""
-        found = contract_export.drift(contract_export.read(contract_export.CHECKED_IN), self._made())
+        found = contract_export.drift(contract_export.read(folder), self._made())
         if found:
             self._end(*found, "`manage.py contract export` writes them anew.")
         self.terminal.line("The contract is as the code makes it.")
@@ -54,7 +55,7 @@ class Command(StudioCommand):
         """Fail on every change from OLD to NEW that the additive rule forbids, and say which."""
         try:
             found = [str(breach) for pair in _pairs(old, new) for breach in breaches(*pair)]
-        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, LookupError) as error:
             self.fail(ValidationFailure.at(code="unreadable", message=f"these cannot be compared: {error}"))
         if found:
             self._end(*found)
@@ -70,6 +71,8 @@ class Command(StudioCommand):
         contract_export.write(documents | asyncio.run(_recorded()), folder)
 
     def _made(self) -> dict[str, str]:
+        if self.terminal.interactive:
+            self.terminal.note("Recording the application, which takes some seconds.")
         try:
             return contract_export.make()
         except contract_export.RecordingFailed as error:
@@ -82,9 +85,16 @@ class Command(StudioCommand):
 
 
 def _pairs(old: Path, new: Path) -> list[tuple[Any, Any]]:
-    """Return the documents to compare: both of two folders, or two files."""
+    """Return the documents to compare: both of two folders, or two files. Raises OSError, ValueError."""
     names = _DOCUMENTS if old.is_dir() and new.is_dir() else ("",)
-    return [(json.loads((old / name).read_bytes()), json.loads((new / name).read_bytes())) for name in names]
+    return [(_document(old / name), _document(new / name)) for name in names]
+
+
+def _document(path: Path) -> dict[str, Any]:
+    document = json.loads(path.read_bytes())
+    if not isinstance(document, dict):
+        raise ValueError(f"{path.name} holds no document")
+    return document
 
 
 async def _recorded() -> dict[str, str]:

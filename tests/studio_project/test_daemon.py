@@ -1,0 +1,223 @@
+"""The daemon as a process: what it refuses before it changes anything, and how it ends."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from studio_project.config import isolated_environment
+from studio_project.daemon import ServeRefused, bind, refuse_open_door
+from studio_project.home import LOCK_NAME
+from tests.live import ROOT, LiveDaemon, live_daemon
+from tests.studio_project.scripted import config_of
+
+STOP_SECONDS = 3.0
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveDaemon]:
+    with live_daemon(tmp_path_factory.mktemp("daemon") / "home") as daemon:
+        yield daemon
+
+
+def serve(home: Path, *options: str, **settings: str) -> "subprocess.CompletedProcess[str]":
+    """Run `serve` when it is expected to refuse."""
+    command = [sys.executable, "manage.py", "serve", *options]
+    environment = isolated_environment(home, **({"port": "0"} | settings))
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+
+# ---- what is refused
+
+
+def test_a_second_daemon_is_told_of_the_first_and_touches_nothing(daemon: LiveDaemon) -> None:
+    before = {path.name: path.stat().st_mtime_ns for path in daemon.home.iterdir()}
+
+    refused = daemon.manage("serve")
+
+    assert refused.returncode == 1
+    assert f"port {urlsplit(daemon.url).port}" in refused.stderr
+    assert str(json.loads((daemon.home / LOCK_NAME).read_text())["pid"]) in refused.stderr
+    assert refused.stdout == ""
+    assert {path.name: path.stat().st_mtime_ns for path in daemon.home.iterdir()} == before
+
+
+def test_a_port_in_use_is_said_before_anything_is_made(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        refused = serve(tmp_path / "home", port=str(taken.getsockname()[1]))
+
+    assert refused.returncode == 1
+    assert "cannot listen on 127.0.0.1" in refused.stderr
+    assert "in use" in refused.stderr
+    assert [path.name for path in (tmp_path / "home").iterdir()] == [LOCK_NAME]
+
+
+def test_an_open_door_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    refused = serve(tmp_path / "home", "--host", "0.0.0.0")  # noqa: S104 (it is refused)
+
+    assert refused.returncode == 1
+    assert "--insecure" in refused.stderr
+    assert list(tmp_path.glob("home/*")) == []
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"host": "127.0.0.1"}, {"host": "192.168.0.7", "auth_token": "t"}, {"host": "192.168.0.7", "insecure": "true"}],
+)
+def test_a_door_is_closed_by_loopback_or_a_token_or_opened_on_purpose(settings: dict[str, str]) -> None:
+    refuse_open_door(config_of(**settings), insecure=False)
+
+
+def test_the_option_opens_the_door_too() -> None:
+    with pytest.raises(ServeRefused):
+        refuse_open_door(config_of(host="192.168.0.7"), insecure=False)
+
+    refuse_open_door(config_of(host="192.168.0.7"), insecure=True)
+
+
+def test_an_address_of_another_machine_cannot_be_bound() -> None:
+    with pytest.raises(ServeRefused, match=r"cannot listen on 192\.0\.2\.1"):
+        bind(config_of(host="192.0.2.1", port="0"))
+
+
+def test_a_database_without_schema_is_refused_when_it_may_not_be_changed(tmp_path: Path) -> None:
+    refused = serve(tmp_path / "home", "--no-migrate")
+
+    assert refused.returncode == 1
+    assert "behind this code" in refused.stderr
+
+
+def test_a_database_that_cannot_be_reached_is_said_without_its_password(tmp_path: Path) -> None:
+    refused = serve(tmp_path / "home", database_url="postgresql://me:hidden@127.0.0.1:1/studio")
+
+    assert refused.returncode == 1
+    assert "127.0.0.1:1/studio cannot be used" in refused.stderr
+    assert "hidden" not in refused.stderr + refused.stdout
+
+
+# ---- a life
+
+
+def test_a_started_daemon_is_ready(daemon: LiveDaemon) -> None:
+    assert httpx.get(f"{daemon.url}/ready").json()["phase"] == "ready"
+    assert httpx.get(f"{daemon.url}/api/v1/runs/").json()["items"] == []
+
+
+def test_a_daemon_that_starts_again_has_its_port_at_once_and_tells_no_password(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    first = start(home)
+    said = until_ready(first)
+    url = url_of(home)
+
+    page = logged_in(url, said)
+    code = end(first, signal.SIGINT)
+    second = start(home, "--port", str(urlsplit(url).port))
+    said_again = until_ready(second)
+    answer = httpx.get(f"{url}/health")
+    end(second)
+
+    assert "Log out" in page
+    assert code == 0
+    assert answer.status_code == 200
+    assert "password" not in said_again
+
+
+def test_a_stop_takes_three_seconds_whatever_the_clients_do(tmp_path: Path) -> None:
+    process = start(tmp_path / "home")
+    until_ready(process)
+    url = url_of(tmp_path / "home")
+    for run in ("watched", "large"):
+        httpx.post(f"{url}/api/v1/runs/", json={"run_id": run})
+    message = {"type": "message", "role": "user", "content": "x" * 1_000_000}
+    for _ in range(8):
+        httpx.post(f"{url}/api/v1/runs/large/events", json={"events": [message]})
+
+    with ExitStack() as clients:
+        viewers = fifty_viewers(clients, f"{url}/api/v1/runs/watched/stream")
+        clients.enter_context(never_reads(url, "/api/v1/runs/large/stream"))
+        clients.enter_context(never_ends_its_upload(url))
+        code = end(process)
+        rests = [b"".join(viewer) for viewer in viewers]
+
+    assert code == 0
+    assert all(b'"shutdown"' in rest for rest in rests)
+
+
+def logged_in(url: str, said: str) -> str:
+    """Log in to the admin as the daemon said, and return the page behind."""
+    found = re.search(r"user (\w+), password (\w+)", said)
+    assert found is not None
+    with httpx.Client(base_url=url, follow_redirects=True) as browser:
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', browser.get("/admin/login/").text)
+        assert token is not None
+        form = {"username": found[1], "password": found[2], "csrfmiddlewaretoken": token[1], "next": "/admin/"}
+        return browser.post("/admin/login/", data=form).text
+
+
+def fifty_viewers(clients: ExitStack, address: str) -> list[Iterator[bytes]]:
+    """Open fifty streams and read their first frames."""
+    client = clients.enter_context(httpx.Client(limits=httpx.Limits(max_connections=None), timeout=STOP_SECONDS))
+    viewers = [clients.enter_context(client.stream("GET", address)).iter_bytes() for _ in range(50)]
+    for viewer in viewers:
+        next(viewer)
+    return viewers
+
+
+def never_reads(url: str, target: str) -> socket.socket:
+    """Ask for a long stream, and take its first byte alone."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    client.connect(("127.0.0.1", urlsplit(url).port))
+    client.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    client.recv(1)
+    return client
+
+
+def never_ends_its_upload(url: str) -> socket.socket:
+    """Send a request whose body stops in the middle."""
+    client = socket.create_connection(("127.0.0.1", urlsplit(url).port or 0))
+    client.sendall(b"POST /api/v1/runs/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
+    return client
+
+
+# ---- starting and ending
+
+
+def start(home: Path, *options: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "manage.py", "serve", *options]
+    environment = isolated_environment(home, port="0")
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def until_ready(process: "subprocess.Popen[str]") -> str:
+    """Return what the daemon said until it was ready."""
+    assert process.stdout is not None
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if line.startswith("Ready"):
+            return "".join(said)
+    raise AssertionError(f"the daemon ended: {''.join(said)}")
+
+
+def url_of(home: Path) -> str:
+    return f"http://127.0.0.1:{json.loads((home / LOCK_NAME).read_text())['port']}"
+
+
+def end(process: "subprocess.Popen[str]", number: signal.Signals = signal.SIGTERM) -> int:
+    """Stop a daemon and return its exit code; a stop that takes too long fails."""
+    process.send_signal(number)
+    try:
+        return process.wait(STOP_SECONDS)
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,144 @@
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from studio_project.config import PREFIX, StudioConfig, load_config
+from studio_project.doctor import (
+    FREE_FAIL_BYTES,
+    FREE_WARN_BYTES,
+    WAL_WARN_BYTES,
+    DatabaseFacts,
+    Facts,
+    Finding,
+    HomeFacts,
+    diagnose,
+)
+from studio_project.home import Holder
+from studio_project.schema import SchemaState
+
+HOME = HomeFacts(
+    path=Path("/h"), is_folder=True, is_writable=True, mode=0o700, file_mode=None, free_bytes=FREE_WARN_BYTES
+)
+DATABASE = DatabaseFacts(schema=SchemaState(missing=(), unknown=()), version="SQLite 3", journal_mode="wal")
+WELL = Facts(
+    home=HOME,
+    database=DATABASE,
+    holder=None,
+    port_fault=None,
+    script="/bin/studio",
+    now=datetime(2026, 11, 30, 9, 0, tzinfo=UTC),
+    software="Studio 1",
+)
+
+
+def config(**environ: str) -> StudioConfig:
+    return load_config({"STUDIO_HOME": "/h", **{f"STUDIO_{name.upper()}": value for name, value in environ.items()}})
+
+
+def findings(facts: Facts, **environ: str) -> dict[str, Finding]:
+    return {finding.subject: finding for finding in diagnose(config(**environ), facts).findings}
+
+
+def home(**changes: Any) -> Facts:
+    return replace(WELL, home=replace(HOME, **changes))
+
+
+def database(**changes: Any) -> Facts:
+    return replace(WELL, database=replace(DATABASE, **changes))
+
+
+def test_a_studio_that_is_well_has_only_good_findings() -> None:
+    diagnosis = diagnose(config(), WELL)
+
+    assert diagnosis.healthy
+    assert {finding.level for finding in diagnosis.findings} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("facts", "subject", "level"),
+    [
+        (home(mode=None, is_folder=False), "home", "warn"),
+        (home(mode=None, is_folder=False, is_writable=False), "home", "fail"),
+        (home(is_folder=False), "home", "fail"),
+        (home(is_writable=False), "home", "fail"),
+        (home(mode=0o750), "home", "warn"),
+        (home(file_mode=0o644), "studio.toml", "warn"),
+        (home(free_bytes=FREE_WARN_BYTES - 1), "disk", "warn"),
+        (home(free_bytes=FREE_FAIL_BYTES - 1), "disk", "fail"),
+        (replace(WELL, database=DatabaseFacts(absent=True)), "database", "warn"),
+        (replace(WELL, database=DatabaseFacts(fault="refused")), "database", "fail"),
+        (database(schema=SchemaState(missing=("runs.0001_initial",), unknown=())), "schema", "warn"),
+        (database(schema=SchemaState(missing=(), unknown=("runs.0009_later",))), "schema", "fail"),
+        (database(journal_mode="delete"), "journal", "warn"),
+        (database(wal_bytes=WAL_WARN_BYTES + 1), "journal", "warn"),
+        (replace(WELL, port_fault="Address already in use"), "port", "fail"),
+        (replace(WELL, script=None), "command", "warn"),
+    ],
+)
+def test_what_is_not_well_has_its_level_and_a_remedy(facts: Facts, subject: str, level: str) -> None:
+    finding = findings(facts)[subject]
+
+    assert finding.level == level
+    assert finding.remedy
+    assert diagnose(config(), facts).healthy == (level != "fail")
+
+
+@pytest.mark.parametrize(
+    ("environ", "level"),
+    [
+        ({}, "ok"),
+        ({"auth_token": "a"}, "ok"),
+        ({"auth_token": "a", "auth_read_token": "b", "host": "0.0.0.0"}, "ok"),  # noqa: S104 (never bound here)
+        ({"auth_read_token": "b"}, "warn"),
+        ({"host": "192.0.2.1", "insecure": "true"}, "warn"),
+        ({"host": "192.0.2.1"}, "fail"),
+    ],
+)
+def test_who_may_come_in_is_judged_by_address_and_tokens(environ: dict[str, str], level: str) -> None:
+    assert findings(WELL, **environ)["access"].level == level
+
+
+def test_a_daemon_that_holds_the_home_is_named_instead_of_its_port_being_taken() -> None:
+    served = findings(replace(WELL, holder=Holder(pid=7, port=8765)))
+
+    assert served["daemon"].detail == "serves this home: pid 7, port 8765"
+    assert "port" not in served
+
+
+def test_any_free_port_is_told_as_such() -> None:
+    assert "any free one" in findings(WELL, port="0")["port"].detail
+
+
+def test_postgresql_has_no_journal_to_judge() -> None:
+    assert "journal" not in findings(database(journal_mode=None))
+
+
+def test_every_setting_is_told_with_its_origin() -> None:
+    settings = {setting.key: setting for setting in diagnose(config(port="1", allowed_hosts="a,b"), WELL).settings}
+
+    assert set(settings) == {PREFIX + name.upper() for name in StudioConfig.model_fields}
+    assert all(setting.meaning for setting in settings.values())
+    assert (settings["STUDIO_PORT"].value, settings["STUDIO_PORT"].origin) == ("1", "env")
+    assert (settings["STUDIO_HOST"].value, settings["STUDIO_HOST"].origin) == ("127.0.0.1", "default")
+    assert settings["STUDIO_ALLOWED_HOSTS"].value == "a, b"
+    assert settings["STUDIO_INSECURE"].value == "false"
+
+
+def test_no_secret_is_told() -> None:
+    diagnosis = diagnose(
+        config(
+            auth_token="s3cret-a",
+            auth_read_token="s3cret-b",
+            database_url="postgresql://u:s3cret-c@h/d",
+            url="http://u:s3cret-d@studio.example/",
+        ),
+        WELL,
+    )
+
+    told = diagnosis.model_dump_json()
+    assert "s3cret" not in told
+    assert "postgresql://u@h/d" in told
+    assert "http://studio.example/" in told
