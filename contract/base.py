@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -30,12 +30,21 @@ from contract.limits import (
     NAME_MAX_CHARS,
     SAFE_INTEGER_MAX,
     SUMMARY_MAX_CHARS,
+    TAG_MAX_CHARS,
 )
 
 T = TypeVar("T")
 Path = tuple[str | int, ...]
 
 _IDENTIFIER = r"^[A-Za-z0-9][A-Za-z0-9._:-]*$"
+_WORD = r"^[A-Za-z][A-Za-z0-9_.-]*$"
+_TAG = r"^[^\s,\x00-\x1f\x7f]+$"
+# What a text that does not match a pattern is told.
+PATTERN_RULES: Final[dict[str, str]] = {
+    _IDENTIFIER: "must begin with a letter or digit and hold only letters, digits and `.`, `_`, `:`, `-`",
+    _WORD: "must begin with a letter and hold only letters, digits and `.`, `_`, `-`",
+    _TAG: "must not hold blanks, commas or control characters",
+}
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = "�"
 
@@ -168,13 +177,16 @@ def _identity(value: Any) -> Any:
 
 
 # Text of a command: any Unicode but NUL and lone surrogates.
-Text = Annotated[str, AfterValidator(_refuse_unsafe_text)]
-Name = Annotated[Text, Field(min_length=1, max_length=NAME_MAX_CHARS)]
-Summary = Annotated[Text, Field(max_length=SUMMARY_MAX_CHARS)]
+# Bounds stand before this check, or pydantic would count the items of "anything with a length" instead of characters.
+SAFE = AfterValidator(_refuse_unsafe_text)
+Text = Annotated[str, SAFE]
+Name = Annotated[str, Field(min_length=1, max_length=NAME_MAX_CHARS), SAFE]
+Summary = Annotated[str, Field(max_length=SUMMARY_MAX_CHARS), SAFE]
 # An identifier a caller may choose: it stands in URLs, file names and argv, so it cannot start with `-` or `.`.
 Identifier = Annotated[str, Field(min_length=1, max_length=IDENTIFIER_MAX_CHARS, pattern=_IDENTIFIER)]
 # A lower-case token of a closed or growing vocabulary (kinds, signal kinds take CamelCase as well).
-Token = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$")]
+Token = Annotated[str, Field(min_length=1, max_length=64, pattern=_WORD)]
+Tag = Annotated[str, Field(min_length=1, max_length=TAG_MAX_CHARS, pattern=_TAG), SAFE]
 Instant = Annotated[float, Field(ge=0, le=INSTANT_MAX)]
 # Before pydantic's own validation, which makes a plain string of a HugeNumber.
 CommandJson = Annotated[JsonValue, BeforeValidator(_refuse_unsafe_json)]

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from contract.base import (
+    SAFE,
     CommandJson,
     ContractModel,
     EvidenceJson,
@@ -19,7 +20,6 @@ from contract.base import (
     Instant,
     Name,
     Summary,
-    Text,
     Token,
     Tup,
     sanitize_json,
@@ -44,7 +44,7 @@ _KEY_MAX_CHARS = 200
 class EventBase(ContractModel):
     """What every event may carry."""
 
-    event_id: Annotated[Text, Field(min_length=1, max_length=_KEY_MAX_CHARS)] | None = None
+    event_id: Annotated[str, Field(min_length=1, max_length=_KEY_MAX_CHARS), SAFE] | None = None
     at: Instant | None = None
     branch: Name = DEFAULT_BRANCH
 
@@ -129,9 +129,9 @@ class ArtifactEvent(EventBase):
     type: Literal["artifact"] = "artifact"
     kind: Token
     name: Name
-    path: Annotated[Text, Field(min_length=1, max_length=1_024)] | None = None
+    path: Annotated[str, Field(min_length=1, max_length=1_024), SAFE] | None = None
     content: CommandJson = None
-    media_type: Annotated[Text, Field(min_length=3, max_length=127)] | None = None
+    media_type: Annotated[str, Field(min_length=3, max_length=127), SAFE] | None = None
 
     @model_validator(mode="after")
     def _path_stays_inside(self) -> Self:
@@ -186,7 +186,7 @@ class StatusEvent(EventBase):
 
     type: Literal["status"] = "status"
     status: Literal["running"] | TerminalStatus
-    reason_code: Annotated[Text, Field(max_length=_KEY_MAX_CHARS)] | None = None
+    reason_code: Annotated[str, Field(max_length=_KEY_MAX_CHARS), SAFE] | None = None
     reason_summary: Summary | None = None
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from contract.base import FieldFailure, HugeNumber, Path
+from contract.base import PATTERN_RULES, FieldFailure, HugeNumber, Path
 from contract.errors import ValidationFailure, shown
 
 M = TypeVar("M", bound=BaseModel)
@@ -91,11 +91,24 @@ def failures_of(fault: ValidationError, data: object) -> tuple[FieldFailure, ...
         code = error["type"]
         place = _data_path(error["loc"], data, missing=code == "missing")
         path = (*place, *context.get("path", ()))
-        if code == "extra_forbidden":
-            failures[path, code] = FieldFailure(path=path, code="unknown_field", message="is not a field here")
-        else:
-            failures[path, code] = FieldFailure(path=path, code=code, message=error["msg"])
+        code, message = _in_our_words(code, error["msg"], context)
+        failures[path, code] = FieldFailure(path=path, code=code, message=message)
     return tuple(failures.values())
+
+
+def _in_our_words(code: str, message: str, context: Mapping[str, Any]) -> tuple[str, str]:
+    """Say in words what pydantic says by a pattern, a union or an option."""
+    if code == "extra_forbidden":
+        return "unknown_field", "is not a field here"
+    if code == "string_pattern_mismatch":
+        return code, PATTERN_RULES.get(context["pattern"], message)
+    if code == "string_unicode":
+        return "unsafe_text", "must not contain a lone surrogate"
+    if code == "union_tag_not_found":
+        return code, f"needs {context['discriminator']}"
+    if code == "union_tag_invalid":
+        return code, f"{context['discriminator']} must be one of {context['expected_tags']}"
+    return code, message
 
 
 def _data_path(loc: Path, data: object, *, missing: bool) -> Path:

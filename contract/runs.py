@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from contract.base import ContractModel, EvidenceJson, Identifier, Instant, Name, Summary, Text, Token, Tup
+from contract.base import SAFE, ContractModel, EvidenceJson, Identifier, Instant, Name, Summary, Tag, Text, Token, Tup
 from contract.events import ProcessIdentity, RunGraph
 from contract.limits import (
     CURSOR_MAX_CHARS,
@@ -15,7 +15,6 @@ from contract.limits import (
     LIST_OFFSET_MAX,
     MESSAGE_LIMIT_DEFAULT,
     MESSAGE_LIMIT_MAX,
-    TAG_MAX_CHARS,
     TAGS_PER_RUN_MAX,
 )
 
@@ -23,8 +22,7 @@ RunSort = Literal["recent", "started", "cost"]
 TagsMatch = Literal["all", "any"]
 Pane = Literal["messages", "signals", "artifacts", "transitions", "output"]
 Health = Literal["healthy", "idle", "unresponsive", "stale", "orphaned"]
-Cursor = Annotated[Text, Field(max_length=CURSOR_MAX_CHARS)]
-Tag = Annotated[Text, Field(min_length=1, max_length=TAG_MAX_CHARS, pattern=r"^[^\s,\x00-\x1f\x7f]+$")]
+Cursor = Annotated[str, Field(max_length=CURSOR_MAX_CHARS), SAFE]
 
 
 class RunQuery(ContractModel):

@@ -20,11 +20,19 @@ _READY: Final = "/ready"
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """What a daemon took to get ready, on the wall's clock and of a processor."""
+
+    seconds: float
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Peer:
     """The peer's daemon and what it took to get it."""
 
     daemon: LiveDaemon
-    ready_seconds: float
+    start: Start
     settles_orphans: bool
 
 
@@ -33,7 +41,7 @@ class Bench:
     """The daemons under measurement, by the number of their runs, and the results."""
 
     daemons: Mapping[int, LiveDaemon]
-    ready_seconds: Mapping[int, float]
+    starts: Mapping[int, Start]
     peer: Peer | None
     results: Results
 
@@ -81,7 +89,7 @@ class Setup:
             raise
 
     async def _up(self, started: list[LiveDaemon]) -> Bench:
-        ready: dict[int, float] = {}
+        starts: dict[int, Start] = {}
         found: dict[int, LiveDaemon] = {}
         for count in self.counts:
             home, until = await self._home(f"studio-{count}", fill_studio(count))
@@ -89,8 +97,8 @@ class Setup:
             found[count] = daemons.serve(home, runs=count, until=until)
             started.append(found[count])
             await daemons.until_ready(found[count], _READY)
-            ready[count] = time.perf_counter() - begin
-        return Bench(daemons=found, ready_seconds=ready, peer=await self._peer(started), results=Results())
+            starts[count] = Start(time.perf_counter() - begin, found[count].cpu_seconds())
+        return Bench(daemons=found, starts=starts, peer=await self._peer(started), results=Results())
 
     async def _home(self, name: str, fill: Fill) -> tuple[Path, float]:
         say(f"seeding {name}")
@@ -107,7 +115,7 @@ class Setup:
         daemon = peer.serve(python, home, runs=count, until=until)
         started.append(daemon)
         await daemons.until_ready(daemon, peer.READY, patience_seconds=peer.READY_SECONDS)
-        return Peer(daemon, time.perf_counter() - begin, orphans)
+        return Peer(daemon, Start(time.perf_counter() - begin, daemon.cpu_seconds()), orphans)
 
 
 def say(line: str) -> None:

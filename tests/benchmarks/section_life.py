@@ -1,9 +1,10 @@
 """The daemon's own life: start to ready, memory, and the way out with streams open. The last section: it stops it."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
-from tests.benchmarks.bench import Bench
+from tests.benchmarks.bench import Bench, Start
 from tests.benchmarks.daemons import LiveDaemon
 from tests.benchmarks.listening import peer_stream_of, stream_of
 from tests.benchmarks.measures import Measure
@@ -16,6 +17,7 @@ START: Final = "start, one run in a hundred orphaned"
 MEMORY: Final = "memory at the end"
 STOP: Final = "SIGTERM with 50 open streams"
 TO_READY: Final = "to ready"
+CPU: Final = "CPU to ready"
 RESIDENT: Final = "resident"
 TO_THE_END: Final = "to the end"
 GOODBYES: Final = "streams that were told"
@@ -36,19 +38,25 @@ async def measure(bench: Bench) -> None:
 
 
 def _start(bench: Bench) -> None:
-    large, small, peer = bench.large.runs, min(bench.ready_seconds), bench.peer
-    bench.results.add(
-        Measure(
-            section=SECTION,
-            subject=START,
-            quantity=TO_READY,
-            value=bench.ready_seconds[large],
-            unit="s",
-            runs=large,
-            fewest=None if small == large else bench.ready_seconds[small],
-            peer=peer.ready_seconds if peer is not None and peer.settles_orphans else None,
-        )
+    large, small = bench.large.runs, min(bench.starts)
+    peer = bench.peer.start if bench.peer is not None and bench.peer.settles_orphans else None
+    reads: tuple[tuple[str, Callable[[Start], float]], ...] = (
+        (TO_READY, lambda start: start.seconds),
+        (CPU, lambda start: start.cpu_seconds),
     )
+    for quantity, read in reads:
+        bench.results.add(
+            Measure(
+                section=SECTION,
+                subject=START,
+                quantity=quantity,
+                value=read(bench.starts[large]),
+                unit="s",
+                runs=large,
+                fewest=None if small == large else read(bench.starts[small]),
+                peer=None if peer is None else read(peer),
+            )
+        )
 
 
 async def _stop(bench: Bench, theirs: float | None) -> None:

@@ -116,7 +116,7 @@ def test_small_and_negative_zero_floats_stay_finite() -> None:
         ({"type": "status", "status": "bogus"}, ("status",), "literal_error"),
         ({"type": "status"}, ("status",), "missing"),
         ({"type": "status", "status": "failed", "reason_code": 1}, ("reason_code",), "string_type"),
-        ({"type": "branch", "branch": "b", "name": ""}, ("name",), "too_short"),
+        ({"type": "branch", "branch": "b", "name": ""}, ("name",), "string_too_short"),
         ({"type": "branch", "branch": "b"}, ("name",), "missing"),
         ({"type": "branch", "branch": 5, "name": "n"}, ("branch",), "string_type"),
         ({"type": "artifact", "kind": "k", "name": "n", "path": "../x"}, ("path",), "path"),
