@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from artifacts.models import ArtifactRecord
+from contract.artifacts import ArtifactView
 from contract.events import ArtifactEvent
 from contract.ports import IdGenerator
-from contract.runs import ArtifactView
 
 
 class DjangoRunArtifactRows:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from contract.base import ContractModel, Page
-from contract.events import RecordEvents, RecordResult
+from contract.events import RecordEvents, RecordResult, StreamFrame
 from contract.runs import (
     CancelResult,
     CancelRun,
@@ -23,7 +23,6 @@ from contract.runs import (
     RunReadQuery,
     RunSummary,
     StartRun,
-    StreamFrame,
     TagsResult,
 )
 

@@ -20,7 +20,7 @@ import httpx
 
 from contract.application import ContractInfo
 from contract.base import Page
-from contract.events import RecordEvents, RecordResult
+from contract.events import RecordEvents, RecordResult, StreamFrame
 from contract.http_exchange import HttpExchange, query_of, segment
 from contract.runs import (
     CancelResult,
@@ -36,7 +36,6 @@ from contract.runs import (
     RunReadQuery,
     RunSummary,
     StartRun,
-    StreamFrame,
     TagsResult,
 )
 from contract.stream_following import Sleep, StreamFollower

@@ -8,9 +8,10 @@ its run.
 import json
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 from pydantic_core import PydanticCustomError
 
+from contract.artifacts import relative_path_fault
 from contract.base import (
     SAFE,
     CommandJson,
@@ -25,6 +26,7 @@ from contract.base import (
     sanitize_json,
 )
 from contract.limits import (
+    BODY_MAX_BYTES,
     EVENT_MAX_BYTES,
     EVENTS_PER_BATCH_MAX,
     GRAPH_EDGES_MAX,
@@ -67,7 +69,7 @@ class _Evidence(EventBase):
         if changed:
             fields["sanitized"] = True
         if size > EVENT_MAX_BYTES:
-            fields[key] = body[:_KEPT_CHARS] if isinstance(body, str) else None
+            fields[key] = _text_of(body)[:_KEPT_CHARS]
             fields["withheld"] = True
         claimed = fields.get("size_bytes")
         # A producer may know of more than it sends; less would let a reader's budget be evaded.
@@ -76,10 +78,20 @@ class _Evidence(EventBase):
         return fields
 
 
+def _text_of(body: Any) -> str:
+    return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+
+
 def _size_bytes(body: Any) -> int:
     """Return the UTF-8 size of a text, or of the JSON text of anything else."""
-    text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    text = _text_of(body)
     return len(text) if text.isascii() else len(text.encode())
+
+
+def _refuse_large(content: JsonValue) -> JsonValue:
+    if _size_bytes(content) > EVENT_MAX_BYTES:
+        raise PydanticCustomError("too_large", "must have at most {limit} bytes", {"limit": EVENT_MAX_BYTES})
+    return content
 
 
 class BranchEvent(EventBase):
@@ -130,7 +142,7 @@ class ArtifactEvent(EventBase):
     kind: Token
     name: Name
     path: Annotated[str, Field(min_length=1, max_length=1_024), SAFE] | None = None
-    content: CommandJson = None
+    content: Annotated[CommandJson, AfterValidator(_refuse_large)] = None
     media_type: Annotated[str, Field(min_length=3, max_length=127), SAFE] | None = None
 
     @model_validator(mode="after")
@@ -196,16 +208,20 @@ RunEvent = Annotated[
 ]
 
 
-def _refuse_empty(events: tuple[Any, ...]) -> tuple[Any, ...]:
+def _refuse_unfit(events: tuple[Any, ...]) -> tuple[Any, ...]:
     if not events:
         raise PydanticCustomError("too_short", "must hold at least one event")
+    # What travels by HTTP is bounded by its body; this bounds what a caller in process hands over.
+    kept = sum(min(event.size_bytes or 0, EVENT_MAX_BYTES) for event in events if isinstance(event, _Evidence))
+    if kept > BODY_MAX_BYTES:
+        raise PydanticCustomError("too_large", "must have at most {limit} bytes together", {"limit": BODY_MAX_BYTES})
     return events
 
 
 class RecordEvents(ContractModel):
     """One atomic batch: all of it is stored, or none."""
 
-    events: Annotated[Tup[RunEvent], Field(max_length=EVENTS_PER_BATCH_MAX), AfterValidator(_refuse_empty)]
+    events: Annotated[Tup[RunEvent], Field(max_length=EVENTS_PER_BATCH_MAX), AfterValidator(_refuse_unfit)]
 
 
 class RecordResult(ContractModel):
@@ -231,20 +247,86 @@ class ProcessIdentity(ContractModel):
     boot_id: Identifier | None = None
 
 
-def relative_path_fault(path: str) -> str | None:
-    """Say why `path` cannot name a file below a root, or None.
+class MessageView(ContractModel):
+    """One message. `content` is null when withheld by a read budget; `size_bytes` is its full size."""
 
-    POSIX and Windows forms alike are judged on every platform: absolute, drive, UNC, backslash, `.` and `..`.
-    """
-    if "\\" in path:
-        return "must not contain a backslash"
-    if path.startswith("/"):
-        return "must be relative"
-    if len(path) > 1 and path[1] == ":":
-        return "must not name a drive"
-    parts = path.split("/")
-    if any(part in ("", ".", "..") for part in parts):
-        return "must not contain empty, `.` or `..` parts"
-    if any(ord(char) < 0x20 or ord(char) == 0x7F for char in path):
-        return "must not contain control characters"
-    return None
+    type: Literal["message"] = "message"
+    seq: int
+    branch: str
+    role: str
+    content: EvidenceJson = None
+    sender: str | None = None
+    recipient: str | None = None
+    message_id: str | None = None
+    event_id: str | None = None
+    at: float | None = None
+    recorded_at: float
+    size_bytes: int = 0
+    withheld: bool = False
+    sanitized: bool = False
+
+
+class SignalView(ContractModel):
+    """One signal of a run."""
+
+    type: Literal["signal"] = "signal"
+    seq: int
+    kind: str
+    op_id: str | None = None
+    branch: str
+    payload: EvidenceJson = None
+    event_id: str | None = None
+    at: float | None = None
+    recorded_at: float
+    size_bytes: int = 0
+    withheld: bool = False
+    sanitized: bool = False
+
+
+class HeartbeatFrame(ContractModel):
+    """Says that the stream lives; sent when nothing else was for a while."""
+
+    type: Literal["heartbeat"] = "heartbeat"
+
+
+class DoneFrame(ContractModel):
+    """The run is terminal and everything recorded so far was sent. The stream ends."""
+
+    type: Literal["done"] = "done"
+    status: str
+    reason_code: str | None = None
+
+
+class ErrorFrame(ContractModel):
+    """The stream ends by a fault; `retryable` says whether resuming from the cursor may help."""
+
+    type: Literal["error"] = "error"
+    code: str
+    retryable: bool
+
+
+class TruncatedFrame(ContractModel):
+    """The reader was too slow. The stream ends; resume from `cursor`, nothing is lost."""
+
+    type: Literal["truncated"] = "truncated"
+    cursor: str
+
+
+class ShutdownFrame(ContractModel):
+    """The daemon stops. The stream ends; resume from the cursor when it is back."""
+
+    type: Literal["shutdown"] = "shutdown"
+    retryable: bool = True
+
+
+FramePayload = Annotated[
+    MessageView | SignalView | HeartbeatFrame | DoneFrame | ErrorFrame | TruncatedFrame | ShutdownFrame,
+    Field(discriminator="type"),
+]
+
+
+class StreamFrame(ContractModel):
+    """One frame of a stream: the position after it, and what it says."""
+
+    cursor: str
+    payload: FramePayload

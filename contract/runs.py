@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from contract.base import SAFE, ContractModel, EvidenceJson, Identifier, Instant, Name, Summary, Tag, Text, Token, Tup
-from contract.events import ProcessIdentity, RunGraph
+from contract.artifacts import ArtifactView
+from contract.base import SAFE, ContractModel, Identifier, Instant, Name, Summary, Tag, Text, Token, Tup
+from contract.events import MessageView, ProcessIdentity, RunGraph, SignalView
 from contract.limits import (
     CURSOR_MAX_CHARS,
     EVIDENCE_LIMIT_DEFAULT,
@@ -84,56 +85,6 @@ class RunSummary(ContractModel):
     created_at: float | None = None
     last_activity_at: float | None = None
     cancel_requested_at: float | None = None
-
-
-class MessageView(ContractModel):
-    """One message. `content` is null when withheld by a read budget; `size_bytes` is its full size."""
-
-    type: Literal["message"] = "message"
-    seq: int
-    branch: str
-    role: str
-    content: EvidenceJson = None
-    sender: str | None = None
-    recipient: str | None = None
-    message_id: str | None = None
-    event_id: str | None = None
-    at: float | None = None
-    recorded_at: float
-    size_bytes: int = 0
-    withheld: bool = False
-    sanitized: bool = False
-
-
-class SignalView(ContractModel):
-    """One signal of a run."""
-
-    type: Literal["signal"] = "signal"
-    seq: int
-    kind: str
-    op_id: str | None = None
-    branch: str
-    payload: EvidenceJson = None
-    event_id: str | None = None
-    at: float | None = None
-    recorded_at: float
-    size_bytes: int = 0
-    withheld: bool = False
-    sanitized: bool = False
-
-
-class ArtifactView(ContractModel):
-    """Metadata of one artifact of a run."""
-
-    type: Literal["artifact"] = "artifact"
-    artifact_id: str
-    kind: str
-    name: str
-    path: str | None = None
-    media_type: str | None = None
-    content: EvidenceJson = None
-    created_at: float
-    updated_at: float
 
 
 class TransitionView(ContractModel):
@@ -295,52 +246,3 @@ class InvocationDetail(InvocationSummary):
 
     runs: Tup[RunSummary]
     runs_truncated: bool = False
-
-
-class HeartbeatFrame(ContractModel):
-    """Says that the stream lives; sent when nothing else was for a while."""
-
-    type: Literal["heartbeat"] = "heartbeat"
-
-
-class DoneFrame(ContractModel):
-    """The run is terminal and everything recorded so far was sent. The stream ends."""
-
-    type: Literal["done"] = "done"
-    status: str
-    reason_code: str | None = None
-
-
-class ErrorFrame(ContractModel):
-    """The stream ends by a fault; `retryable` says whether resuming from the cursor may help."""
-
-    type: Literal["error"] = "error"
-    code: str
-    retryable: bool
-
-
-class TruncatedFrame(ContractModel):
-    """The reader was too slow. The stream ends; resume from `cursor`, nothing is lost."""
-
-    type: Literal["truncated"] = "truncated"
-    cursor: str
-
-
-class ShutdownFrame(ContractModel):
-    """The daemon stops. The stream ends; resume from the cursor when it is back."""
-
-    type: Literal["shutdown"] = "shutdown"
-    retryable: bool = True
-
-
-FramePayload = Annotated[
-    MessageView | SignalView | HeartbeatFrame | DoneFrame | ErrorFrame | TruncatedFrame | ShutdownFrame,
-    Field(discriminator="type"),
-]
-
-
-class StreamFrame(ContractModel):
-    """One frame of a stream: the position after it, and what it says."""
-
-    cursor: str
-    payload: FramePayload

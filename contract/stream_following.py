@@ -28,9 +28,7 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from contract.errors import StateUnavailable, StudioError, shown
-from contract.http_exchange import HttpExchange
-from contract.parsing import parse_model
-from contract.runs import (
+from contract.events import (
     DoneFrame,
     ErrorFrame,
     FramePayload,
@@ -41,6 +39,8 @@ from contract.runs import (
     StreamFrame,
     TruncatedFrame,
 )
+from contract.http_exchange import HttpExchange
+from contract.parsing import parse_model
 from contract.sse_parsing import EventStreamParser, EventTooLarge, ServerEvent
 from contract.stream_query import StreamQuery
 

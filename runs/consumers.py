@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 
 from contract.application import StudioApplication
-from contract.runs import StreamFrame
+from contract.events import StreamFrame
 from studio_project.sse import StreamConsumer, StreamRoute
 
 

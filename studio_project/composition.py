@@ -11,7 +11,7 @@ from artifacts.state import DjangoRunArtifactRows
 from contract import limits
 from contract.application import ContractInfo
 from contract.base import Page
-from contract.events import ProcessIdentity, RecordEvents, RecordResult
+from contract.events import ProcessIdentity, RecordEvents, RecordResult, StreamFrame
 from contract.ports import Clock, IdGenerator
 from contract.runs import (
     CancelResult,
@@ -27,7 +27,6 @@ from contract.runs import (
     RunReadQuery,
     RunSummary,
     StartRun,
-    StreamFrame,
     TagsResult,
 )
 from runs.processes import LocalProcesses, identify

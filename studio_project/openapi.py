@@ -13,7 +13,7 @@ from ninja.schema import NinjaGenerateJsonSchema
 from pydantic import BaseModel, TypeAdapter
 
 from contract.errors import ErrorBody
-from contract.runs import FramePayload
+from contract.events import FramePayload
 from studio_project.http_errors import OK, STATUS
 from studio_project.request_rules import BODY_METHODS, auth_class
 

@@ -18,9 +18,13 @@ from django.urls import URLPattern, path
 from contract.application import StudioApplication
 from contract.base import ContractModel
 from contract.errors import RequestRefused, StateUnavailable
+from contract.events import (
+    ErrorFrame,
+    StreamFrame,
+    TruncatedFrame,
+)
 from contract.limits import STREAM_STALL_SECONDS
 from contract.parsing import parse_query
-from contract.runs import ErrorFrame, StreamFrame, TruncatedFrame
 from contract.stream_query import StreamQuery
 from studio_project.asgi_types import Event, Receive, Scope, Send
 from studio_project.composition import get_studio

@@ -7,18 +7,20 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from contract.events import RecordResult
-from contract.runs import (
-    BranchView,
+from contract.events import (
     DoneFrame,
     FramePayload,
     HeartbeatFrame,
+    MessageView,
+    RecordResult,
+    SignalView,
+)
+from contract.runs import (
+    BranchView,
     InvocationDetail,
     InvocationSummary,
-    MessageView,
     RunDetail,
     RunSummary,
-    SignalView,
 )
 from studio_project.terminal import UNKNOWN, Line, Styled, Table, printable_block
 

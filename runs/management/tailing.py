@@ -4,7 +4,11 @@ from datetime import tzinfo
 
 from contract.application import StudioApplication
 from contract.errors import ErrorBody, StateUnavailable, StudioError
-from contract.runs import DoneFrame, ErrorFrame, StreamFrame
+from contract.events import (
+    DoneFrame,
+    ErrorFrame,
+    StreamFrame,
+)
 from runs.management.presentation import frame_lines
 from studio_project.terminal import Terminal
 

@@ -9,10 +9,16 @@ from contextlib import aclosing
 from typing import Final
 
 from contract.errors import NotFound
+from contract.events import (
+    DoneFrame,
+    FramePayload,
+    HeartbeatFrame,
+    ShutdownFrame,
+    StreamFrame,
+)
 from contract.limits import HEARTBEAT_SECONDS
 from contract.parsing import parse_model
 from contract.ports import ChangeFeed
-from contract.runs import DoneFrame, FramePayload, HeartbeatFrame, ShutdownFrame, StreamFrame
 from contract.stream_query import StreamQuery
 from runs.cursors import ahead_of_run, decode_stream, encode_stream
 from runs.lookup import require_possible

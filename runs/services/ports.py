@@ -8,21 +8,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from contract.artifacts import ArtifactView
 from contract.base import Page
-from contract.events import ArtifactEvent, ProcessIdentity, RecordResult, RunEvent
+from contract.events import (
+    ArtifactEvent,
+    MessageView,
+    ProcessIdentity,
+    RecordResult,
+    RunEvent,
+    SignalView,
+)
 from contract.runs import (
-    ArtifactView,
     CancelResult,
     EvidencePage,
     EvidenceRequest,
     InvocationDetail,
     InvocationQuery,
     InvocationSummary,
-    MessageView,
     RunDetail,
     RunQuery,
     RunSummary,
-    SignalView,
     StartRun,
     TagsResult,
 )

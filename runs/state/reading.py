@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.db.models import Count, Max, Q
 
 from contract.base import Page
-from contract.events import RunGraph
+from contract.events import MessageView, RunGraph
 from contract.limits import READ_BUDGET_BYTES
 from contract.ports import Clock
 from contract.runs import (
@@ -19,7 +19,6 @@ from contract.runs import (
     InvocationDetail,
     InvocationQuery,
     InvocationSummary,
-    MessageView,
     RunDetail,
     RunQuery,
     RunSummary,

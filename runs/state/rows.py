@@ -3,8 +3,16 @@
 import json
 from typing import Any, Final
 
-from contract.events import ProcessIdentity
-from contract.runs import BranchView, MessageView, RunSummary, SignalView, TransitionView
+from contract.events import (
+    MessageView,
+    ProcessIdentity,
+    SignalView,
+)
+from contract.runs import (
+    BranchView,
+    RunSummary,
+    TransitionView,
+)
 from runs.health import Signs, effective_health
 from runs.models import BranchRecord, TransitionRecord
 from runs.money import to_usd

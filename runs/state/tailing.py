@@ -6,8 +6,11 @@ from typing import Any, Final
 
 from django.db.models import QuerySet
 
+from contract.events import (
+    MessageView,
+    SignalView,
+)
 from contract.limits import STREAM_PAGE_BYTES, STREAM_PAGE_ENTRIES
-from contract.runs import MessageView, SignalView
 from runs.models import MessageRecord, RunRecord, SignalRecord
 from runs.services.ports import Entries, EntryPage, RunHead
 from runs.state import rows

@@ -1,6 +1,6 @@
 """A small HTTP/1.1 client on asyncio's streams: keep-alive, bodies by length or in chunks, event streams.
 
-A general client costs as much as the daemon it measures; this one costs about a twentieth (the report says how much).
+A general client costs as much as the daemon it measures; this one costs about a tenth (the report says how much).
 It trusts the daemon: it is for measuring only.
 """
 

@@ -15,17 +15,19 @@ from contract.application import ContractInfo
 from contract.base import Page
 from contract.client import RemoteStudio
 from contract.errors import BODY_ATTRIBUTES, ErrorBody, RequestRefused, StudioApplicationError
-from contract.events import RecordResult
+from contract.events import (
+    DoneFrame,
+    FramePayload,
+    RecordResult,
+    StreamFrame,
+)
 from contract.runs import (
     CancelResult,
-    DoneFrame,
     EvidencePage,
-    FramePayload,
     InvocationDetail,
     InvocationSummary,
     RunDetail,
     RunSummary,
-    StreamFrame,
     TagsResult,
 )
 from contract.sse_parsing import EventStreamParser, ServerEvent

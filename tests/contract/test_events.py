@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from contract.artifacts import relative_path_fault
+from contract.errors import ValidationFailure
 from contract.events import (
     ArtifactEvent,
     GraphEvent,
@@ -17,7 +19,6 @@ from contract.events import (
     SignalEvent,
     StatusEvent,
     UsageEvent,
-    relative_path_fault,
 )
 from contract.limits import (
     EVENT_MAX_BYTES,
@@ -27,6 +28,7 @@ from contract.limits import (
     USAGE_COST_USD_MAX,
     USAGE_TOKENS_MAX,
 )
+from contract.parsing import parse_model
 
 
 def message(content: Any, **fields: Any) -> MessageEvent:
@@ -92,11 +94,29 @@ def test_longer_text_is_truncated_within_the_bound_and_marked(character: str) ->
     assert (event.withheld, event.size_bytes) == (True, len(text.encode()))
 
 
-def test_longer_json_is_withheld_whole() -> None:
+def test_of_longer_json_the_beginning_of_its_text_is_kept() -> None:
     event = signal({"a": "x" * EVENT_MAX_BYTES})
 
-    assert (event.payload, event.withheld) == (None, True)
+    assert isinstance(event.payload, str)
+    assert event.payload.startswith('{"a":"xxx')
+    assert event.withheld
     assert event.size_bytes == EVENT_MAX_BYTES + len('{"a":""}')
+
+
+def test_an_artifact_with_too_much_content_is_refused() -> None:
+    with pytest.raises(ValidationFailure) as refused:
+        parse_model(ArtifactEvent, {"kind": "k", "name": "n", "content": "x" * (EVENT_MAX_BYTES + 1)})
+
+    assert [(failure.path, failure.code) for failure in refused.value.field_errors] == [(("content",), "too_large")]
+
+
+def test_a_batch_with_too_much_evidence_is_refused_in_process_too() -> None:
+    events = [{"type": "message", "role": "user", "content": "x" * EVENT_MAX_BYTES} for _ in range(5)]
+
+    with pytest.raises(ValidationFailure) as refused:
+        parse_model(RecordEvents, {"events": events})
+
+    assert [(failure.path, failure.code) for failure in refused.value.field_errors] == [(("events",), "too_large")]
 
 
 def test_a_producer_may_know_of_more_than_it_sends_but_not_of_less() -> None:

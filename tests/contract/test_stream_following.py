@@ -16,9 +16,7 @@ from contract.errors import (
     StudioError,
     ValidationFailure,
 )
-from contract.http_exchange import STREAM_SILENCE_SECONDS
-from contract.limits import HEARTBEAT_SECONDS
-from contract.runs import (
+from contract.events import (
     DoneFrame,
     ErrorFrame,
     HeartbeatFrame,
@@ -28,6 +26,8 @@ from contract.runs import (
     StreamFrame,
     TruncatedFrame,
 )
+from contract.http_exchange import STREAM_SILENCE_SECONDS
+from contract.limits import HEARTBEAT_SECONDS
 from contract.sse_parsing import EVENT_STREAM_BUFFER_MAX_BYTES
 from contract.stream_following import BACK_OFF_SECONDS, OPENINGS_MAX, RECONNECTS_MAX
 from tests.fakes.daemons import URL, Connection, ScriptedDaemon, refusing, wire

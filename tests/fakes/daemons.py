@@ -8,7 +8,7 @@ import httpx
 
 from contract.client import RemoteStudio
 from contract.errors import StudioError
-from contract.runs import StreamFrame
+from contract.events import StreamFrame
 
 URL = "http://studio.example:8765"
 

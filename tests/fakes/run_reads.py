@@ -4,6 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from contract.base import Page
+from contract.events import (
+    MessageView,
+    SignalView,
+)
 from contract.limits import STREAM_PAGE_BYTES, STREAM_PAGE_ENTRIES
 from contract.runs import (
     EvidencePage,
@@ -11,11 +15,9 @@ from contract.runs import (
     InvocationDetail,
     InvocationQuery,
     InvocationSummary,
-    MessageView,
     RunDetail,
     RunQuery,
     RunSummary,
-    SignalView,
 )
 from runs.cursors import (
     ListPosition,

@@ -5,9 +5,18 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from contract.events import RunGraph, UsageEvent
+from contract.artifacts import ArtifactView
+from contract.events import (
+    MessageView,
+    RunGraph,
+    SignalView,
+    UsageEvent,
+)
 from contract.ports import Clock, IdGenerator
-from contract.runs import ArtifactView, MessageView, SignalView, StartRun, TransitionView
+from contract.runs import (
+    StartRun,
+    TransitionView,
+)
 from runs.batch import Move, RunState
 from runs.services.ports import ProcessProbe
 from runs.transitions import is_terminal

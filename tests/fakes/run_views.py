@@ -3,9 +3,14 @@
 from collections.abc import Iterable
 from typing import Any
 
+from contract.events import MessageView
 from contract.limits import READ_BUDGET_BYTES
 from contract.ports import Clock
-from contract.runs import BranchView, MessageView, RunSummary, RunTotals
+from contract.runs import (
+    BranchView,
+    RunSummary,
+    RunTotals,
+)
 from runs.cursors import WindowPosition
 from runs.health import Signs, effective_health
 from runs.money import to_usd

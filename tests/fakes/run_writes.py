@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from contract.artifacts import ArtifactView
 from contract.errors import Conflict, ValidationFailure
-from contract.events import ArtifactEvent, RecordResult, RunEvent
+from contract.events import (
+    ArtifactEvent,
+    MessageView,
+    RecordResult,
+    RunEvent,
+    SignalView,
+)
 from contract.limits import TAGS_PER_RUN_MAX
 from contract.runs import (
-    ArtifactView,
     CancelResult,
-    MessageView,
     RunSummary,
-    SignalView,
     StartRun,
     TagsResult,
     TransitionView,

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 from contract.application import ContractInfo
 from contract.base import Page
-from contract.events import RecordEvents, RecordResult
+from contract.events import RecordEvents, RecordResult, StreamFrame
 from contract.limits import CONTRACT_VERSION, PUBLISHED
 from contract.runs import (
     CancelResult,
@@ -20,7 +20,6 @@ from contract.runs import (
     RunReadQuery,
     RunSummary,
     StartRun,
-    StreamFrame,
     TagsResult,
 )
 from runs.services import control, reading, recording

@@ -6,8 +6,16 @@ from typing import Any, cast
 
 from contract.application import StudioApplication
 from contract.errors import NotFound, ValidationFailure
+from contract.events import (
+    DoneFrame,
+    HeartbeatFrame,
+    StreamFrame,
+)
 from contract.limits import EVENTS_PER_BATCH_MAX, STREAM_PAGE_ENTRIES
-from contract.runs import DoneFrame, EvidenceRequest, HeartbeatFrame, RunReadQuery, StreamFrame
+from contract.runs import (
+    EvidenceRequest,
+    RunReadQuery,
+)
 from runs.cursors import encode_stream
 from tests.parity.catalogue import scenario
 from tests.parity.run_scenarios import IMPOSSIBLE_IDS, end, message, places, record, start

@@ -10,7 +10,10 @@ from pydantic import BaseModel, JsonValue
 
 from contract.application import StudioApplication
 from contract.errors import StudioError
-from contract.runs import HeartbeatFrame, StreamFrame
+from contract.events import (
+    HeartbeatFrame,
+    StreamFrame,
+)
 
 E = TypeVar("E", bound=StudioError)
 

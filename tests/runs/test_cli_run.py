@@ -10,7 +10,11 @@ from contract.base import Page
 from contract.errors import (
     StateUnavailable,
 )
-from contract.runs import RunDetail, RunSummary, StreamFrame
+from contract.events import StreamFrame
+from contract.runs import (
+    RunDetail,
+    RunSummary,
+)
 from tests.fakes.shell import Shell
 from tests.fakes.studio import InMemoryStudio
 

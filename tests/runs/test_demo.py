@@ -11,17 +11,21 @@ from django.core.management import CommandError, call_command
 
 from contract.base import Page
 from contract.errors import StateUnavailable, ValidationFailure
-from contract.events import ProcessIdentity, RecordEvents, RecordResult
+from contract.events import (
+    MessageView,
+    ProcessIdentity,
+    RecordEvents,
+    RecordResult,
+    SignalView,
+)
 from contract.runs import (
     CancelRun,
     EvidenceRequest,
-    MessageView,
     Pane,
     RunDetail,
     RunQuery,
     RunReadQuery,
     RunSummary,
-    SignalView,
 )
 from runs.demo import folders_at_once, play_demo
 from runs.management.commands import demo

@@ -4,15 +4,17 @@ from datetime import timedelta, timezone
 
 import pytest
 
-from contract.runs import (
+from contract.events import (
     DoneFrame,
     ErrorFrame,
     HeartbeatFrame,
-    InvocationDetail,
     MessageView,
-    RunSummary,
     ShutdownFrame,
     SignalView,
+)
+from contract.runs import (
+    InvocationDetail,
+    RunSummary,
 )
 from runs.management import presentation
 from studio_project.terminal import Line

@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contract.events import (
+    DoneFrame,
+    MessageView,
+    ShutdownFrame,
+)
 from contract.limits import STREAM_PAGE_ENTRIES
-from contract.runs import DoneFrame, MessageView, ShutdownFrame
 from runs.cursors import encode_stream
 from runs.services.following import run_topic
 from runs.services.ports import Entries

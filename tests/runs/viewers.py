@@ -3,8 +3,12 @@
 import asyncio
 from contextlib import aclosing
 
-from contract.events import RunEvent
-from contract.runs import MessageView, SignalView, StreamFrame
+from contract.events import (
+    MessageView,
+    RunEvent,
+    SignalView,
+    StreamFrame,
+)
 from runs.services.following import RunFollower
 from runs.services.ports import Entries
 from tests.builders import start_run

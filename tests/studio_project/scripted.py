@@ -7,27 +7,30 @@ from typing import Any
 from contract.application import ContractInfo
 from contract.base import Page
 from contract.errors import Conflict, NotFound, StudioError, ValidationFailure
-from contract.events import RecordEvents, RecordResult
+from contract.events import (
+    DoneFrame,
+    MessageView,
+    RecordEvents,
+    RecordResult,
+    ShutdownFrame,
+    StreamFrame,
+)
 from contract.limits import CONTRACT_VERSION, PUBLISHED
 from contract.runs import (
     CancelResult,
     CancelRun,
     ChangeTags,
-    DoneFrame,
     EvidencePage,
     EvidenceRequest,
     InvocationDetail,
     InvocationQuery,
     InvocationSummary,
-    MessageView,
     RunDetail,
     RunQuery,
     RunReadQuery,
     RunSummary,
     RunTotals,
-    ShutdownFrame,
     StartRun,
-    StreamFrame,
     TagsResult,
 )
 from studio_project.config import StudioConfig, load_config

@@ -6,8 +6,8 @@ from typing import Final, cast
 
 import pytest
 
+from contract.events import StreamFrame
 from contract.limits import BODY_MAX_BYTES
-from contract.runs import StreamFrame
 from studio_project.composition import Studio, set_studio
 from studio_project.connection import StudioChannel
 from tests.studio_project.live_server import LiveServer, is_closed, read_answer

@@ -7,7 +7,10 @@ import pytest
 
 from contract.application import StudioApplication
 from contract.errors import NotFound, StateUnavailable, ValidationFailure
-from contract.runs import HeartbeatFrame, StreamFrame
+from contract.events import (
+    HeartbeatFrame,
+    StreamFrame,
+)
 from contract.sse_parsing import EventStreamParser, ServerEvent
 from studio_project.asgi_types import App, Event
 from studio_project.request_rules import headers_of

@@ -13,6 +13,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import django
+
+from contract.events import RecordEvents
+from tests.builders import messages
+
 _ROOT = Path(__file__).parents[3]
 _MODULE = "tests.runs.state.other_process"
 
@@ -49,7 +54,9 @@ async def other_process(settings: dict[str, Any], home: Path) -> AsyncIterator[O
     try:
         yield OtherProcess(process)
     finally:
-        await process.communicate()
+        assert process.stdin is not None
+        process.stdin.close()
+        await process.wait()
 
 
 def _url(settings: dict[str, Any]) -> str:
@@ -64,13 +71,12 @@ def _url(settings: dict[str, Any]) -> str:
 
 
 async def _obey() -> None:
-    from contract.events import MessageEvent, RecordEvents
-    from studio_project.composition import get_studio
+    from studio_project.composition import get_studio  # noqa: PLC0415 (its records need Django to be set up)
 
     studio = get_studio()
     for line in sys.stdin:
         order = json.loads(line)
-        batch = RecordEvents(events=tuple(MessageEvent(role="tool", content="x") for _ in range(order["size"])))
+        batch = RecordEvents(events=tuple(messages(order["size"])))
         results = [await studio.record_events(order["run_id"], batch) for _ in range(order["batches"])]
         answer = {"accepted": sum(result.accepted for result in results), "last_seq": results[-1].last_seq}
         sys.stdout.write(json.dumps(answer) + "\n")
@@ -79,7 +85,5 @@ async def _obey() -> None:
 
 
 if __name__ == "__main__":
-    import django
-
     django.setup()
     asyncio.run(_obey())

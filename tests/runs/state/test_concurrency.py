@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from contract.errors import Conflict, StudioApplicationError
-from contract.runs import TransitionView
+from contract.runs import MessageView, SignalView, TransitionView
 from runs.models import MessageRecord, RunRecord
 from runs.transitions import TERMINAL
 from studio_project.statedb import StateDB
@@ -51,8 +51,8 @@ async def test_parallel_batches_to_one_run_leave_no_gap_and_no_double(writers: l
     )
 
     detail = await writers[0].detail("r", message_limit=1_000)
-    panes = [(await writers[0].pane("r", pane)).items for pane in ("messages", "signals")]
-    seqs = sorted(item.seq for items in panes for item in items if item.type in ("message", "signal"))
+    items = [*(await writers[0].pane("r", "messages")).items, *(await writers[0].pane("r", "signals")).items]
+    seqs = sorted(item.seq for item in items if isinstance(item, MessageView | SignalView))
     assert seqs == list(range(1, 81))
     assert sorted(result.last_seq for result in results) == list(range(4, 81, 4))
     assert await positions_in("r") == list(range(1, 61))
@@ -141,7 +141,8 @@ async def test_racing_settlers_settle_each_run_once(writers: list[Store]) -> Non
         await writers[0].start(run_id)
 
     counts = await asyncio.gather(
-        *(store.settlement.settle_gone(run_ids[::step], at=START_AT) for store, step in zip(writers, (1, -1) * 2))
+        *(store.settlement.settle_gone(run_ids, at=START_AT) for store in writers[::2]),
+        *(store.settlement.settle_gone(run_ids[::-1], at=START_AT) for store in writers[1::2]),
     )
 
     assert sum(counts) == 20

@@ -2,9 +2,15 @@
 
 import pytest
 
+from contract.artifacts import ArtifactView
 from contract.errors import ValidationFailure
+from contract.events import MessageView
 from contract.limits import READ_BUDGET_BYTES
-from contract.runs import ArtifactView, EvidenceRequest, MessageView, Pane, RunDetail
+from contract.runs import (
+    EvidenceRequest,
+    Pane,
+    RunDetail,
+)
 from runs.cursors import WindowPosition, decode_stream, encode_window
 from tests.builders import artifact, branch, graph, message, messages, signal, status
 from tests.fakes.clocks import START_AT

@@ -5,10 +5,16 @@ from typing import Any
 import pytest
 
 from contract.errors import Conflict, ValidationFailure
-from contract.events import MessageEvent, RecordEvents, RecordResult, SignalEvent
+from contract.events import (
+    MessageEvent,
+    MessageView,
+    RecordEvents,
+    RecordResult,
+    SignalEvent,
+    SignalView,
+)
 from contract.limits import BRANCHES_PER_RUN_MAX, EVENT_MAX_BYTES
 from contract.parsing import parse_model, strict_json_loads
-from contract.runs import MessageView, SignalView
 from runs.services.following import run_topic
 from tests.builders import artifact, branch, graph, message, messages, signal, start_run, status, usage
 from tests.fakes.clocks import START_AT
