@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 import pytest
 from django.conf import settings
 
-from tests.runs.state.stores import Store, django_store, memory_store
+from tests.runs.state.stores import DATABASE, Store, django_store, memory_store
 
 _ON_SQLITE = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
 collect_ignore_glob = ["*_on_postgresql.py"] if _ON_SQLITE else ["*_on_sqlite.py"]
 
 
-@pytest.fixture(params=["memory", pytest.param("django", marks=pytest.mark.django_db(transaction=True))])
+@pytest.fixture(params=["memory", pytest.param("database", marks=DATABASE)])
 async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
     """Each of the two stores, empty."""
     store = memory_store() if request.param == "memory" else django_store()
@@ -21,8 +21,8 @@ async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
 
 
 @pytest.fixture
-async def database(transactional_db: None) -> AsyncIterator[Store]:
-    """The Django adapters alone, over an empty database."""
+async def database() -> AsyncIterator[Store]:
+    """The Django adapters alone, over an empty database. For tests marked with DATABASE."""
     store = django_store()
     yield store
     await asyncio.to_thread(store.close)

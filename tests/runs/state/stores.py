@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from artifacts.state import DjangoRunArtifactRows
 from contract.base import Page
 from contract.events import RecordResult, RunEvent
@@ -37,6 +39,10 @@ from tests.fakes.change_feed import InMemoryChangeFeed
 from tests.fakes.clocks import FixedClock, SequentialIds
 from tests.fakes.processes import FakeProcesses
 from tests.fakes.runs import InMemoryRuns
+
+# Committed to by anyone, and empty again at the end. Only the tables of these apps are emptied, or Django would also
+# make every permission anew after each test, which takes longer than the tests do.
+DATABASE = pytest.mark.django_db(transaction=True, available_apps=["runs", "artifacts"])
 
 
 @dataclass(kw_only=True)

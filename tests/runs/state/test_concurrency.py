@@ -9,7 +9,8 @@ import pytest
 from django.db import connection
 
 from contract.errors import Conflict, StudioApplicationError
-from contract.runs import MessageView, SignalView, TransitionView
+from contract.events import MessageView, SignalView
+from contract.runs import TransitionView
 from runs.models import MessageRecord, RunRecord
 from runs.transitions import TERMINAL
 from studio_project.statedb import StateDB
@@ -17,13 +18,15 @@ from tests.builders import message, messages, signal, start_run, status, usage
 from tests.fakes.clocks import START_AT
 from tests.fakes.turns import outcome_of
 from tests.runs.state.other_process import other_process
-from tests.runs.state.stores import Store, django_store
+from tests.runs.state.stores import DATABASE, Store, django_store
 
 WRITERS = 4
 
+pytestmark = DATABASE
+
 
 @pytest.fixture
-async def writers(transactional_db: None) -> AsyncIterator[list[Store]]:
+async def writers() -> AsyncIterator[list[Store]]:
     """Several stores over one empty database: each writes through a lane of its own, as a process does."""
     stores = [django_store() for _ in range(WRITERS)]
     yield stores
