@@ -32,8 +32,8 @@ lint: $(DEV)  ## style, types, import directions, migrations and contract drift
 	$(SCRATCH) $(BIN)/python manage.py makemigrations --check --dry-run
 	$(SCRATCH) $(BIN)/python manage.py contract check
 
-bench: $(DEV)  ## the measurements
-	$(BIN)/python -m tests.benchmarks
+bench: $(DEV)  ## the measurements (ARGS="--peer" beside lionagi[studio], in a virtualenv of its own)
+	$(BIN)/python -m tests.benchmarks $(ARGS)
 
 contract: $(RUNTIME)  ## write the published contract anew
 	$(SCRATCH) $(BIN)/python manage.py contract export

@@ -139,6 +139,7 @@ class RunDetail(RunSummary):
     artifacts: Tup[ArtifactView] = ()
     transitions: Tup[TransitionView] = ()
     process: ProcessIdentity | None = None
+    cancel_reason: str | None = None
     totals: RunTotals
     message_limit: int
     next_cursor: str | None = None

@@ -40,6 +40,7 @@ class RunState:
     """What of a run a batch builds on: its status, position, branches by name, and sums so far."""
 
     status: str
+    cancel_reason: str | None = None
     last_seq: int = 0
     branch_count: int = 0
     branches: Mapping[str, BranchState] = field(default_factory=dict)
@@ -169,7 +170,7 @@ def _apply(effects: Effects, state: RunState, event: RunEvent, at: float) -> Non
         case GraphEvent():
             effects.graph = RunGraph(nodes=event.nodes, edges=event.edges)
         case StatusEvent():
-            _move(effects, event)
+            _move(effects, state, event)
 
 
 def _branch(effects: Effects, state: RunState, name: str) -> BranchState:
@@ -204,7 +205,7 @@ def _add_usage(effects: Effects, event: UsageEvent) -> None:
     effects.cost_micros = add_known(effects.cost_micros, to_micros(event.cost_usd))
 
 
-def _move(effects: Effects, event: StatusEvent) -> None:
+def _move(effects: Effects, state: RunState, event: StatusEvent) -> None:
     verdict = judge(effects.status, event.status)
     if verdict is Verdict.UNCHANGED:
         return
@@ -214,7 +215,8 @@ def _move(effects: Effects, event: StatusEvent) -> None:
             from_status=effects.status,
             to_status=event.status,
             reason_code=event.reason_code or default_reason(event.status),
-            reason_summary=event.reason_summary,
+            # Who asked for the end said why; the executor that obeys seldom does.
+            reason_summary=event.reason_summary or (state.cancel_reason if event.status == "cancelled" else None),
             refused=refused,
         )
     )

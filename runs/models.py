@@ -77,6 +77,7 @@ class RunRecord(models.Model):
     status_reason_code = models.CharField(max_length=64)
     status_reason_summary = models.CharField(max_length=2_000, null=True)
     cancel_requested_at = models.FloatField(null=True)
+    cancel_reason = models.CharField(max_length=2_000, null=True)
 
     created_at = models.FloatField()
     started_at = models.FloatField(null=True)

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 _ALIAS: Final = "default"
 # More would only wait for each other: the interpreter runs one at a time, and each keeps a page cache.
-_READERS: Final = 3
+_READERS: Final = 2
 _PG_WRITERS: Final = 4
 # Waits between tries of a write that met a lock, a deadlock or a serialization failure (seconds).
 _RETRY_PAUSES: Final = (0.02, 0.1, 0.5)

@@ -12,7 +12,7 @@ from runs.lookup import require_possible
 from runs.services.ports import ProcessProbe, RunningProcess, RunSettlementPort, RunWritePort
 
 # Runs looked at and settled at once: one short write transaction each.
-_SETTLED_AT_ONCE: Final = 200
+_SETTLED_AT_ONCE: Final = 500
 
 
 async def cancel_run(*, run_id: str, command: CancelRun, runs: RunWritePort, clock: Clock) -> CancelResult:

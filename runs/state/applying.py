@@ -74,6 +74,7 @@ def _state_of(run: RunRecord, stored: dict[str, BranchRecord]) -> RunState:
     }
     return RunState(
         status=run.status,
+        cancel_reason=run.cancel_reason,
         last_seq=run.last_seq,
         branch_count=run.branch_count,
         branches=branches,

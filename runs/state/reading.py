@@ -57,6 +57,15 @@ _DETAIL_ROWS: Final = 200
 _INVOCATION_RUNS: Final = 200
 
 
+# Built once: naming its columns is half the work of such a query.
+_RUNS: Final = RunRecord.objects.values(*rows.DETAIL_COLUMNS)
+_BRANCHES: Final = BranchRecord.objects.order_by("id").values("id", *rows.BRANCH_COLUMNS)
+_MESSAGES: Final = MessageRecord.objects.order_by("seq").values(*rows.MESSAGE_COLUMNS, "branch__name")
+_WINDOWS: Final = MessageRecord.objects.order_by("-position").values(*rows.MESSAGE_COLUMNS)
+_SIGNALS: Final = SignalRecord.objects.order_by("seq").values(*rows.SIGNAL_COLUMNS)
+_TRANSITIONS: Final = TransitionRecord.objects.order_by("id").values(*rows.TRANSITION_COLUMNS)
+
+
 class DjangoRunReads:
     """Reads runs, evidence and invocations."""
 
@@ -101,7 +110,7 @@ class DjangoRunReads:
         return tuple(rows.summary(row, probe=self._probe, now=now) for row in found)
 
     def _detail(self, run_id: str, message_limit: int, cursor: str | None) -> RunDetail | None:
-        row = RunRecord.objects.filter(run_id=run_id).values(*rows.DETAIL_COLUMNS).first()
+        row = next(iter(_RUNS.filter(run_id=run_id)), None)
         if row is None:
             return None
         position = decode_window(cursor, run_id, message_limit) or WindowPosition(row["last_seq"], 0)
@@ -119,6 +128,7 @@ class DjangoRunReads:
             artifacts=artifacts,
             transitions=transitions,
             process=rows.process_of(row),
+            cancel_reason=row["cancel_reason"],
             totals=RunTotals(
                 messages_by_role=json.loads(row["messages_by_role"]),
                 signals=row["signal_count"],
@@ -153,18 +163,16 @@ class DjangoRunReads:
         wanted = request.limit + 1
         match request.pane:
             case "messages" | "output":
-                messages = MessageRecord.objects.filter(run=number, seq__gt=after).order_by("seq")
+                messages = _MESSAGES.filter(run=number, seq__gt=after)
                 if request.pane == "output":
                     messages = messages.filter(role="output")
-                found = messages.values(*rows.MESSAGE_COLUMNS)[:wanted].iterator(chunk_size=50)
-                return ((row["seq"], rows.message(row)) for row in found)
+                return ((row["seq"], rows.message(row)) for row in messages[:wanted].iterator(chunk_size=50))
             case "signals":
-                signals = SignalRecord.objects.filter(run=number, seq__gt=after).order_by("seq")
-                found = signals.values(*rows.SIGNAL_COLUMNS)[:wanted].iterator(chunk_size=50)
-                return ((row["seq"], rows.signal(row)) for row in found)
+                signals = _SIGNALS.filter(run=number, seq__gt=after)[:wanted]
+                return ((row["seq"], rows.signal(row)) for row in signals.iterator(chunk_size=50))
             case "transitions":
-                moves = TransitionRecord.objects.filter(run=number, id__gt=after).order_by("id")[:wanted]
-                return ((move.pk, rows.transition(move)) for move in moves)
+                moves = _TRANSITIONS.filter(run=number, id__gt=after)[:wanted]
+                return ((row["id"], rows.transition(row)) for row in moves)
             case "artifacts":
                 return self._artifacts.of_run(request.run_id, after=after, limit=wanted)
 
@@ -185,33 +193,34 @@ def _branches(run: Row, limit: int, position: WindowPosition) -> tuple[BranchVie
     """Return every branch with its window; content beyond the read budget comes withheld."""
     remaining = READ_BUDGET_BYTES
     views: list[BranchView] = []
-    for record in BranchRecord.objects.filter(run=run["id"]).order_by("id") if run["branch_count"] else ():
-        count = record.message_count if position.seq == run["last_seq"] else _recorded_by(record, position.seq)
+    for row in _BRANCHES.filter(run=run["id"]) if run["branch_count"] else ():
+        branch = row.pop("id")
+        count = row["message_count"] if position.seq == run["last_seq"] else _recorded_by(branch, position.seq)
         first, last = window_of(count, limit, position.window)
-        messages, used = _window(record, first, last, remaining)
+        messages, used = _window(branch, row["name"], range(first, last + 1), remaining)
         remaining -= used
-        views.append(rows.branch(record, messages, has_older=first > 1 and last > 0))
+        views.append(rows.branch(row, messages, has_older=first > 1 and last > 0))
     return tuple(views)
 
 
-def _recorded_by(record: BranchRecord, seq: int) -> int:
+def _recorded_by(branch: int, seq: int) -> int:
     """Return the position of the branch's last message that was recorded by `seq`."""
-    messages = MessageRecord.objects.filter(branch=record, seq__lte=seq).order_by("-position")
+    messages = MessageRecord.objects.filter(branch=branch, seq__lte=seq).order_by("-position")
     return messages.values_list("position", flat=True).first() or 0
 
 
-def _window(record: BranchRecord, first: int, last: int, budget: int) -> tuple[list[MessageView], int]:
-    """Read positions first..last, newest first within the budget, and return them oldest first."""
-    if last < first:
-        return [], 0
-    found = MessageRecord.objects.filter(branch=record, position__range=(first, last)).order_by("-position")
+def _window(branch: int, name: str, positions: range, budget: int) -> tuple[list[MessageView], int]:
+    """Read a branch's messages, newest first within the budget; return them oldest first, and what they used."""
     messages: list[MessageView] = []
     used = 0
-    for row in found.values(*rows.MESSAGE_COLUMNS).iterator(chunk_size=50):
+    if not positions:
+        return messages, used
+    found = _WINDOWS.filter(branch=branch, position__range=(positions[0], positions[-1]))
+    for row in found.iterator(chunk_size=50):
         used += carried_bytes(row["size_bytes"])
         if used > budget:
             row["content"] = None
-        messages.append(rows.message(row))
+        messages.append(rows.message(row, branch=name))
     return messages[::-1], min(used, budget)
 
 
@@ -221,8 +230,8 @@ def _graph(run: Row) -> RunGraph | None:
 
 
 def _transitions(run: int) -> tuple[Any, ...]:
-    newest = TransitionRecord.objects.filter(run=run).order_by("-id")[:_DETAIL_ROWS]
-    return tuple(rows.transition(record) for record in reversed(newest))
+    newest = _TRANSITIONS.filter(run=run).order_by("-id")[:_DETAIL_ROWS]
+    return tuple(rows.transition(row) for row in reversed(newest))
 
 
 def _total(shown: tuple[Any, ...], count: Callable[[], int]) -> int:

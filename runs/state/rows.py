@@ -14,7 +14,6 @@ from contract.runs import (
     TransitionView,
 )
 from runs.health import Signs, effective_health
-from runs.models import BranchRecord, TransitionRecord
 from runs.money import to_usd
 from runs.services.ports import ProcessProbe
 
@@ -28,11 +27,17 @@ SUMMARY_COLUMNS: Final = (
     "sort_started_at", "sort_cost",
 )  # fmt: skip
 DETAIL_COLUMNS: Final = (
-    *SUMMARY_COLUMNS, "last_seq", "messages_by_role", "usage_reports", "usage_reports_without_cost", "graph__graph"
+    *SUMMARY_COLUMNS, "last_seq", "messages_by_role", "usage_reports", "usage_reports_without_cost", "cancel_reason",
+    "graph__graph",
 )  # fmt: skip
 ENTRY_COLUMNS: Final = ("seq", "event_id", "at", "recorded_at", "size_bytes", "withheld", "sanitized")
-MESSAGE_COLUMNS: Final = (
-    *ENTRY_COLUMNS, "branch__name", "role", "content", "sender", "recipient", "message_id"
+# A message's own columns; where the branch is not known already, `branch__name` is read with them.
+MESSAGE_COLUMNS: Final = (*ENTRY_COLUMNS, "role", "content", "sender", "recipient", "message_id")
+BRANCH_COLUMNS: Final = (
+    "name", "parent", "model", "provider", "agent_name", "message_count", "first_message_at", "last_message_at"
+)  # fmt: skip
+TRANSITION_COLUMNS: Final = (
+    "id", "from_status", "to_status", "reason_code", "reason_summary", "actor", "refused", "at"
 )  # fmt: skip
 SIGNAL_COLUMNS: Final = (*ENTRY_COLUMNS, "branch", "kind", "op_id", "payload")
 # Columns that a summary shows under the same name.
@@ -84,46 +89,28 @@ def _health(row: Row, probe: ProcessProbe, now: float) -> str | None:
     return effective_health(signs, now=now)
 
 
-def message(row: Row) -> MessageView:
-    """Return one message; a row without `content` gives a withheld one."""
-    content = row.get("content")
-    fields = {key: value for key, value in row.items() if key not in ("branch__name", "content")}
-    if content is None:
-        fields["withheld"] = True
-    return MessageView(branch=row["branch__name"], content=None if content is None else json.loads(content), **fields)
+def message(row: Row, *, branch: str | None = None) -> MessageView:
+    """Return one message, taking its row over; a row without `content` gives a withheld one."""
+    row["branch"] = row.pop("branch__name") if branch is None else branch
+    if row["content"] is None:
+        row["withheld"] = True
+    else:
+        row["content"] = json.loads(row["content"])
+    return MessageView(**row)
 
 
 def signal(row: Row) -> SignalView:
-    """Return one signal."""
-    fields = {key: value for key, value in row.items() if key != "payload"}
-    return SignalView(payload=json.loads(row["payload"]), **fields)
+    """Return one signal, taking its row over."""
+    row["payload"] = json.loads(row["payload"])
+    return SignalView(**row)
 
 
-def branch(record: BranchRecord, messages: list[MessageView], *, has_older: bool) -> BranchView:
-    """Return a branch with a window of its messages."""
-    return BranchView(
-        name=record.name,
-        parent=record.parent,
-        model=record.model,
-        provider=record.provider,
-        agent_name=record.agent_name,
-        message_count=record.message_count,
-        first_message_at=record.first_message_at,
-        last_message_at=record.last_message_at,
-        messages=tuple(messages),
-        has_older=has_older,
-    )
+def branch(row: Row, messages: list[MessageView], *, has_older: bool) -> BranchView:
+    """Return a branch with a window of its messages, taking its row over."""
+    return BranchView(messages=tuple(messages), has_older=has_older, **row)
 
 
-def transition(record: TransitionRecord) -> TransitionView:
-    """Return one move of a run."""
-    return TransitionView(
-        number=record.pk,
-        from_status=record.from_status,
-        to_status=record.to_status,
-        reason_code=record.reason_code,
-        reason_summary=record.reason_summary,
-        actor=record.actor,
-        refused=record.refused,
-        at=record.at,
-    )
+def transition(row: Row) -> TransitionView:
+    """Return one move of a run, taking its row over."""
+    row["number"] = row.pop("id")
+    return TransitionView(**row)

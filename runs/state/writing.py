@@ -6,6 +6,8 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from django.db import IntegrityError
+from django.db.models import OuterRef, Subquery, Value
+from django.db.models.functions import Greatest
 
 from contract.errors import Conflict, ValidationFailure
 from contract.events import ProcessIdentity, RecordResult, RunEvent
@@ -100,8 +102,12 @@ class DjangoRunWrites:
 
 def add_transition(run: RunRecord, move: Move, *, actor: str, at: float) -> None:
     """Append one accepted or refused move."""
-    TransitionRecord.objects.create(
-        run=run,
+    _transition(run.pk, move, actor=actor, at=at).save()
+
+
+def _transition(number: int, move: Move, *, actor: str, at: float) -> TransitionRecord:
+    return TransitionRecord(
+        run_id=number,
         from_status=move.from_status,
         to_status=move.to_status,
         reason_code=move.reason_code,
@@ -195,6 +201,7 @@ def _request_cancel(run_id: str, reason: str | None, at: float) -> CancelResult 
         raise Conflict("run", "queued or running", run.status, f"run {run_id} has ended: {run.status}")
     if run.cancel_requested_at is None:
         run.cancel_requested_at = at
+        run.cancel_reason = reason
         applying.touch(run, at)
         if run.status == "queued":
             _cancel_queued(run, reason, at)
@@ -251,12 +258,19 @@ def _settle_gone(run_ids: Sequence[str], at: float) -> list[str]:
         reason_summary=None,
         refused=False,
     )
-    runs = list(RunRecord.objects.select_for_update().filter(run_id__in=run_ids, status="running"))
-    for run in runs:
-        applying.touch(run, at)
-        applying.take_move(run, move, at)
-        run.save()
-        applying.touch_tags(run)
-        add_transition(run, move, actor=_SYSTEM, at=at)
-    notify_others(run_topic(run.run_id) for run in runs)
-    return [run.run_id for run in runs]
+    # A few statements for all of them: a daemon that was killed may leave a thousand behind.
+    running = RunRecord.objects.select_for_update().filter(run_id__in=run_ids, status="running")
+    found = dict(running.values_list("id", "run_id"))
+    settled = RunRecord.objects.filter(id__in=found)
+    settled.update(
+        status=move.to_status,
+        status_reason_code=move.reason_code,
+        status_reason_summary=None,
+        ended_at=at,
+        updated_at=Greatest("updated_at", Value(at)),
+    )
+    own = RunRecord.objects.filter(id=OuterRef("run_id"))
+    RunTagRecord.objects.filter(run__in=found).update(updated_at=Subquery(own.values("updated_at")))
+    TransitionRecord.objects.bulk_create(_transition(number, move, actor=_SYSTEM, at=at) for number in found)
+    notify_others(map(run_topic, found.values()))
+    return list(found.values())

@@ -82,6 +82,7 @@ class InMemoryRunReads(RunStore):
             artifacts=tuple(view for _, view in sorted(run.artifacts.values(), key=_row_number)[:_DETAIL_ROWS]),
             transitions=tuple(run.transitions[-_DETAIL_ROWS:]),
             process=run.command.process,
+            cancel_reason=run.state.cancel_reason,
             totals=run_views.totals(run),
             message_limit=message_limit,
             next_cursor=older if any(branch.has_older for branch in branches) else None,

@@ -73,6 +73,7 @@ class InMemoryRunWrites(RunStore):
             raise Conflict("run", "queued or running", run.status, f"run {run_id} has ended: {run.status}")
         if run.cancel_requested_at is None:
             run.cancel_requested_at = at
+            run.state = replace(run.state, cancel_reason=reason)
             run.touch(at)
             if run.status == "queued":
                 self._move(run, _ended("queued", "cancelled", "run.cancelled.before_start", reason), "operator", at)
@@ -152,7 +153,8 @@ class InMemoryRunWrites(RunStore):
             self._upsert(run, event, at)
         for move in effects.moves:
             self._move(run, move, "producer", at)
-        run.state = RunState(
+        run.state = replace(
+            run.state,
             status=effects.status,
             last_seq=effects.last_seq,
             branch_count=effects.branch_count,

@@ -220,6 +220,16 @@ def test_a_given_reason_is_kept() -> None:
     assert (move.reason_code, move.reason_summary) == ("run.failed.exit_nonzero", "exit code 3")
 
 
+def test_a_cancelled_run_carries_the_reason_of_whoever_asked_unless_its_executor_gives_one() -> None:
+    state = RunState(status="running", cancel_reason="too dear")
+
+    [silent] = folded(status("cancelled"), state=state).moves
+    [speaking] = folded(status("cancelled", reason_summary="stopped"), state=state).moves
+    [other] = folded(status("failed"), state=state).moves
+
+    assert [move.reason_summary for move in (silent, speaking, other)] == ["too dear", "stopped", None]
+
+
 def test_events_whose_reasons_fit_pass() -> None:
     check_events([message(), status("failed", reason_code="run.failed.error"), status("completed")])
 

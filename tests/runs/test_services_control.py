@@ -139,13 +139,13 @@ async def test_settling_twice_settles_once(runs: InMemoryRuns, probe: FakeProces
 
 async def test_progress_is_told_for_every_run_looked_at(runs: InMemoryRuns, probe: FakeProcesses) -> None:
     process = probe.start(1)
-    for number in range(450):
+    for number in range(1_100):
         await started(runs, f"r{number}", process=process)
     told: list[int] = []
 
     await settled(runs, told)
 
-    assert sum(told) == 450
+    assert sum(told) == 1_100
     assert len(told) > 1
 
 

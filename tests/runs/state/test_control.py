@@ -254,3 +254,25 @@ async def test_health_is_judged_by_process_and_activity(
 
     assert (await store.detail("r")).effective_health == health
     assert (await store.page()).items[0].effective_health == health
+
+
+async def test_the_reason_of_a_cancellation_is_kept_until_its_executor_obeys(store: Store) -> None:
+    await store.start("r")
+
+    await cancelled(store, reason="too dear")
+    asked = await store.detail("r")
+    await store.record("r", status("cancelled"))
+
+    run = await store.detail("r")
+    assert (asked.status, asked.cancel_reason, asked.status_reason_summary) == ("running", "too dear", None)
+    assert (run.status, run.status_reason_summary) == ("cancelled", "too dear")
+    assert (await moves(store))[-1].reason_summary == "too dear"
+
+
+async def test_the_reason_of_a_cancellation_does_not_explain_another_end(store: Store) -> None:
+    await store.start("r")
+
+    await cancelled(store, reason="too dear")
+    await store.record("r", status("completed"))
+
+    assert (await store.detail("r")).status_reason_summary is None

@@ -1,0 +1,132 @@
+"""What PostgreSQL needs of StateDB and the change feed: lost connections, deadlocks, and readers that only read."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+
+import pytest
+from django.db import connections
+
+from contract.errors import StateUnavailable
+from runs.models import InvocationRecord
+from studio_project.change_feed import CHANNEL, DatabaseChangeFeed
+from studio_project.statedb import StateDB
+from tests.fakes.turns import outcome_of
+from tests.runs.state.stores import DATABASE
+
+pytestmark = DATABASE
+_PATIENCE_SECONDS = 10
+
+
+@pytest.fixture
+async def db() -> AsyncIterator[StateDB]:
+    db = StateDB()
+    yield db
+    await asyncio.to_thread(db.close)
+
+
+def run(sql: str) -> list[tuple[object, ...]]:
+    with connections["default"].cursor() as cursor:
+        cursor.execute(sql)
+        return list(cursor.fetchall()) if cursor.description else []
+
+
+def insert(invocation_id: str) -> None:
+    InvocationRecord.objects.create(invocation_id=invocation_id, kind="agent", created_at=1.0)
+
+
+async def test_a_snapshot_cannot_write(db: StateDB) -> None:
+    refused = await outcome_of(db.read(lambda: insert("a"), snapshot=True))
+
+    assert isinstance(refused, StateUnavailable)
+    assert (refused.retryable, "read-only" in str(refused)) == (False, True)
+    assert await db.read(InvocationRecord.objects.count) == 0
+
+
+async def test_a_lost_connection_is_said_and_replaced(db: StateDB) -> None:
+    [(reader,)] = await db.read(lambda: run("SELECT pg_backend_pid()"))
+    lost: list[StateUnavailable] = []
+    await db.write(lambda: run(f"SELECT pg_terminate_backend({reader})"))
+
+    while not lost:
+        outcome = await outcome_of(db.read(lambda: run("SELECT pg_backend_pid()")))
+        lost += [outcome] if isinstance(outcome, StateUnavailable) else []
+
+    found = await asyncio.gather(*(db.read(InvocationRecord.objects.count) for _ in range(20)))
+    assert lost[0].retryable
+    assert found == [0] * 20
+
+
+async def test_a_lost_writer_stores_nothing_and_is_replaced(db: StateDB) -> None:
+    def lose() -> None:
+        insert("a")
+        run("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    outcome = await outcome_of(db.write(lose))
+    for number in range(8):
+        await db.write(lambda number=number: insert(f"b{number}"))
+
+    assert isinstance(outcome, StateUnavailable)
+    assert outcome.retryable
+    assert await db.read(InvocationRecord.objects.count) == 8
+
+
+async def test_writers_that_deadlock_both_succeed_in_the_end(db: StateDB) -> None:
+    for name in ("a", "b"):
+        await db.write(lambda name=name: insert(name))
+    first_try = threading.Barrier(2)
+    tries: list[str] = []
+
+    def lock(first: str, second: str) -> None:
+        InvocationRecord.objects.filter(invocation_id=first).update(kind=first)
+        tries.append(first)
+        if tries.count(first) == 1:
+            first_try.wait(_PATIENCE_SECONDS)
+        InvocationRecord.objects.filter(invocation_id=second).update(kind=first)
+
+    await asyncio.gather(db.write(lambda: lock("a", "b")), db.write(lambda: lock("b", "a")))
+
+    assert len(tries) > 2
+
+
+async def test_writers_run_side_by_side(db: StateDB) -> None:
+    meeting = threading.Barrier(2)
+
+    await asyncio.gather(*(db.write(lambda: meeting.wait(_PATIENCE_SECONDS)) for _ in range(2)))
+
+
+async def test_the_feed_listens_again_after_its_connection_was_lost(db: StateDB) -> None:
+    feed = DatabaseChangeFeed()
+    subscription = feed.subscribe("topic")
+    assert await subscription.wait(_PATIENCE_SECONDS)
+
+    await db.write(
+        lambda: run(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            f" WHERE query = 'LISTEN {CHANNEL}' AND datname = current_database()"
+        )
+    )
+
+    woken_by_recovery = await subscription.wait(_PATIENCE_SECONDS)
+    await db.write(lambda: run(f"SELECT pg_notify('{CHANNEL}', 'topic')"))
+    woken_by_notice = await subscription.wait(_PATIENCE_SECONDS)
+    subscription.close()
+    await asyncio.to_thread(feed.close)
+    assert (woken_by_recovery, woken_by_notice) == (True, True)
+
+
+async def test_a_rolled_back_write_notifies_nobody(db: StateDB) -> None:
+    feed = DatabaseChangeFeed()
+    subscription = feed.subscribe("topic")
+    assert await subscription.wait(_PATIENCE_SECONDS)
+
+    def work() -> None:
+        run(f"SELECT pg_notify('{CHANNEL}', 'topic')")
+        raise KeyError
+
+    await outcome_of(db.write(work))
+
+    woken = await subscription.wait(0.05)
+    subscription.close()
+    await asyncio.to_thread(feed.close)
+    assert not woken

@@ -1,0 +1,133 @@
+"""What SQLite needs of StateDB: the right pragmas, one writer lane, and its own faults in the contract's words."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from django.db import connection, connections
+
+from contract.errors import StateUnavailable
+from runs.models import InvocationRecord
+from studio_project.statedb import StateDB
+from tests.builders import messages
+from tests.fakes.turns import outcome_of
+from tests.runs.state.stores import DATABASE, Store
+
+pytestmark = DATABASE
+
+
+@pytest.fixture
+async def db() -> AsyncIterator[StateDB]:
+    db = StateDB()
+    yield db
+    await asyncio.to_thread(db.close)
+
+
+@pytest.fixture
+def locker() -> Iterator[sqlite3.Connection]:
+    """Another program with the database open."""
+    with closing(sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)) as other:
+        yield other
+
+
+def pragma(name: str) -> Any:
+    with connections["default"].cursor() as cursor:
+        cursor.execute(f"PRAGMA {name}")
+        row = cursor.fetchone()
+    return None if row is None else row[0]
+
+
+def insert(invocation_id: str) -> None:
+    InvocationRecord.objects.create(invocation_id=invocation_id, kind="agent", created_at=1.0)
+
+
+def settings() -> dict[str, Any]:
+    return {name: pragma(name) for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")}
+
+
+async def test_every_connection_has_the_pragmas_that_keep_writers_from_failing(db: StateDB) -> None:
+    wanted = {"journal_mode": "wal", "synchronous": 1, "foreign_keys": 1, "busy_timeout": 20_000}
+
+    found = [await db.read(settings), await db.read(settings, snapshot=True), await db.write(settings)]
+
+    assert found == [wanted] * 3
+
+
+async def test_all_writes_of_a_process_go_through_one_thread(db: StateDB) -> None:
+    threads = await asyncio.gather(*(db.write(threading.get_ident) for _ in range(20)))
+
+    assert len(set(threads)) == 1
+
+
+async def test_readers_are_not_kept_waiting_by_a_writer(db: StateDB, locker: sqlite3.Connection) -> None:
+    locker.execute("BEGIN IMMEDIATE")
+
+    found = [
+        await db.read(InvocationRecord.objects.count),
+        await db.read(InvocationRecord.objects.count, snapshot=True),
+    ]
+
+    locker.execute("ROLLBACK")
+    assert found == [0, 0]
+
+
+async def test_a_writer_that_holds_the_lock_for_too_long_is_said_and_nothing_is_lost_after_it(
+    db: StateDB, locker: sqlite3.Connection
+) -> None:
+    await db.write(lambda: pragma("busy_timeout = 1"))
+    locker.execute("BEGIN IMMEDIATE")
+
+    refused = await outcome_of(db.write(lambda: insert("a")))
+    locker.execute("ROLLBACK")
+    await db.write(lambda: insert("b"))
+
+    assert isinstance(refused, StateUnavailable)
+    assert refused.retryable
+    assert await db.read(lambda: list(InvocationRecord.objects.values_list("invocation_id", flat=True))) == ["b"]
+
+
+async def test_a_full_disk_is_said_and_the_store_goes_on_when_there_is_room(database: Store) -> None:
+    await database.start("r")
+    db: StateDB = database.writes._db  # type: ignore[attr-defined]  # the port does not show its executor
+    await db.write(lambda: pragma(f"max_page_count = {pragma('page_count')}"))
+
+    refused = await outcome_of(database.record("r", *messages(500, content="x" * 10_000)))
+    before = await database.detail("r")
+    await db.write(lambda: pragma("max_page_count = 1073741823"))
+    await database.record("r", *messages(3))
+
+    assert isinstance(refused, StateUnavailable)
+    assert (refused.retryable, "full" in str(refused)) == (True, True)
+    assert before.message_count == 0
+    assert (await database.detail("r")).message_count == 3
+
+
+async def test_a_read_only_database_is_said(db: StateDB) -> None:
+    await db.write(lambda: pragma("query_only = 1"))
+
+    refused = await outcome_of(db.write(lambda: insert("a")))
+
+    await db.write(lambda: pragma("query_only = 0"))
+    assert isinstance(refused, StateUnavailable)
+    assert (refused.retryable, "read-only" in str(refused)) == (False, True)
+
+
+async def test_a_snapshot_takes_no_write_lock(db: StateDB) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def read_slowly() -> int:
+        found = InvocationRecord.objects.count()
+        begun.set()
+        go.wait(10)
+        return found
+
+    reading = asyncio.create_task(db.read(read_slowly, snapshot=True))
+    await asyncio.to_thread(begun.wait, 10)
+    await db.write(lambda: insert("a"))
+    go.set()
+
+    assert await reading == 0
