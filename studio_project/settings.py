@@ -13,12 +13,11 @@ from studio_project.secret_key import load_secret_key
 
 _config = current_config()
 
-# Order matters: auto_vacuum is fixed before the first table. FULL: what was acknowledged survives a power cut too,
-# which NORMAL does not promise with WAL (sqlite.org/pragma.html#pragma_synchronous).
+# None of these takes the write lock (auto_vacuum would), so that a connection opens while somebody else writes.
+# FULL: what was acknowledged survives a power cut too, which NORMAL does not promise with WAL
+# (sqlite.org/pragma.html#pragma_synchronous).
 # 12 MB hold the list's index at 100,000 runs, which halves a deep page; SQLite's own 2 MB do not.
-_SQLITE_PRAGMAS = (
-    "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-12000;"
-)
+_SQLITE_PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-12000;"
 # Longer than any transaction of ours, so that two processes wait for each other instead of failing.
 _SQLITE_TIMEOUT_SECONDS = 20
 

@@ -42,7 +42,6 @@ def test_the_system_checks_find_nothing() -> None:
     [
         ("journal_mode", "wal"),
         ("synchronous", 2),  # FULL
-        ("auto_vacuum", 2),  # INCREMENTAL
         ("foreign_keys", 1),
         ("busy_timeout", 20_000),
     ],

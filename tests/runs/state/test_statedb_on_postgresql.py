@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from functools import partial
 
 import pytest
 from django.db import connections
@@ -64,7 +65,7 @@ async def test_a_lost_writer_stores_nothing_and_is_replaced(db: StateDB) -> None
 
     outcome = await outcome_of(db.write(lose))
     for number in range(8):
-        await db.write(lambda number=number: insert(f"b{number}"))
+        await db.write(partial(insert, f"b{number}"))
 
     assert isinstance(outcome, StateUnavailable)
     assert outcome.retryable
@@ -73,7 +74,7 @@ async def test_a_lost_writer_stores_nothing_and_is_replaced(db: StateDB) -> None
 
 async def test_writers_that_deadlock_both_succeed_in_the_end(db: StateDB) -> None:
     for name in ("a", "b"):
-        await db.write(lambda name=name: insert(name))
+        await db.write(partial(insert, name))
     first_try = threading.Barrier(2)
     tries: list[str] = []
 
@@ -100,12 +101,8 @@ async def test_the_feed_listens_again_after_its_connection_was_lost(db: StateDB)
     subscription = feed.subscribe("topic")
     assert await subscription.wait(_PATIENCE_SECONDS)
 
-    await db.write(
-        lambda: run(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            f" WHERE query = 'LISTEN {CHANNEL}' AND datname = current_database()"
-        )
-    )
+    listening = f"query = 'LISTEN {CHANNEL}' AND datname = current_database()"
+    await db.write(lambda: run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {listening}"))  # noqa: S608
 
     woken_by_recovery = await subscription.wait(_PATIENCE_SECONDS)
     await db.write(lambda: run(f"SELECT pg_notify('{CHANNEL}', 'topic')"))
