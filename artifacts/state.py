@@ -1,7 +1,7 @@
 """The artifact tables behind other capabilities' ports."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from django.db.models import QuerySet
@@ -15,6 +15,8 @@ from contract.ports import IdGenerator
 _ARTIFACTS: Final[QuerySet[Any, Any]] = ArtifactRecord.objects.order_by("id").values(
     "id", "artifact_id", "kind", "name", "relative_path", "media_type", "content", "created_at", "updated_at"
 )
+# Contents read ahead: each may have a mebibyte.
+_CHUNK: Final = 8
 
 
 class DjangoRunArtifactRows:
@@ -35,10 +37,10 @@ class DjangoRunArtifactRows:
                 create_defaults={**described, "artifact_id": self._ids.new_id(), "created_at": at},
             )
 
-    def of_run(self, run_id: str, *, after: int, limit: int) -> tuple[tuple[int, ArtifactView], ...]:
-        """Return artifacts with their row number, oldest first."""
-        found = _ARTIFACTS.filter(run_id=run_id, id__gt=after)[:limit]
-        return tuple((row.pop("id"), _view(row)) for row in found)
+    def of_run(self, run_id: str, *, after: int, limit: int) -> Iterator[tuple[int, ArtifactView]]:
+        """Read artifacts one by one, oldest first, with their row number."""
+        for row in _ARTIFACTS.filter(run_id=run_id, id__gt=after)[:limit].iterator(chunk_size=_CHUNK):
+            yield row.pop("id"), _view(row)
 
     def count(self, run_id: str) -> int:
         """Count the run's artifacts."""
@@ -55,4 +57,6 @@ def _described(event: ArtifactEvent, at: float) -> dict[str, Any]:
 
 
 def _view(row: dict[str, Any]) -> ArtifactView:
-    return ArtifactView(path=row.pop("relative_path"), content=json.loads(row.pop("content")), **row)
+    content = row.pop("content")
+    size = len(content) if content.isascii() else len(content.encode())
+    return ArtifactView(path=row.pop("relative_path"), content=json.loads(content), content_bytes=size, **row)

@@ -6,7 +6,10 @@ from contract.base import ContractModel, EvidenceJson
 
 
 class ArtifactView(ContractModel):
-    """Metadata of one artifact of a run."""
+    """Metadata of one artifact of a run.
+
+    `content` is null when a read budget withheld it; `content_bytes` is the size of its JSON text.
+    """
 
     type: Literal["artifact"] = "artifact"
     artifact_id: str
@@ -15,6 +18,8 @@ class ArtifactView(ContractModel):
     path: str | None = None
     media_type: str | None = None
     content: EvidenceJson = None
+    content_bytes: int = 0
+    withheld: bool = False
     created_at: float
     updated_at: float
 

@@ -4,7 +4,7 @@ Every port raises StateUnavailable when its store cannot answer. A missing run i
 operations turn it into NotFound. One call is one transaction.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -161,8 +161,8 @@ class RunArtifactRows(Protocol):
         """Insert or replace by natural key (run, kind, name), keeping id and created_at."""
         ...
 
-    def of_run(self, run_id: str, *, after: int, limit: int) -> tuple[tuple[int, ArtifactView], ...]:
-        """Return artifacts with their row number, oldest first, from after a row number."""
+    def of_run(self, run_id: str, *, after: int, limit: int) -> Iterator[tuple[int, ArtifactView]]:
+        """Read artifacts one by one with their row number, oldest first, from after a row number."""
         ...
 
     def count(self, run_id: str) -> int:

@@ -49,7 +49,7 @@ from runs.models import (
 from runs.services.ports import ProcessProbe, RunArtifactRows
 from runs.state import listing, rows
 from runs.state.rows import Row
-from runs.windows import carried_bytes, window_of
+from runs.windows import afforded_artifacts, carried_bytes, page_within_budget, window_of
 from studio_project.statedb import StateDB
 
 # A detail shows this many artifacts and transitions; the panes show all.
@@ -119,7 +119,8 @@ class DjangoRunReads:
         branches = _branches(row, message_limit, position)
         older = any(branch.has_older for branch in branches)
         next_position = WindowPosition(position.seq, position.window + 1)
-        artifacts = tuple(view for _, view in self._artifacts.of_run(run_id, after=0, limit=_DETAIL_ROWS))
+        found = self._artifacts.of_run(run_id, after=0, limit=_DETAIL_ROWS)
+        artifacts = tuple(afforded_artifacts(view for _, view in found))
         transitions = _transitions(row["id"])
         return RunDetail(
             **rows.summary_fields(row, probe=self._probe, now=self._clock.now()),
@@ -148,7 +149,7 @@ class DjangoRunReads:
             return None
         after = decode_evidence(request)
         found = self._pane(request, number, after)
-        shown, has_next = _within_budget(found, request.limit)
+        shown, has_next = page_within_budget(found, request.limit)
         cursor = encode_evidence(request.run_id, request.pane, shown[-1][0]) if has_next else None
         return EvidencePage(
             run_id=request.run_id,
@@ -237,18 +238,6 @@ def _transitions(run: int) -> tuple[Any, ...]:
 def _total(shown: tuple[Any, ...], count: Callable[[], int]) -> int:
     """Return how many there are: those shown, unless the window was full."""
     return count() if len(shown) == _DETAIL_ROWS else len(shown)
-
-
-def _within_budget(found: Iterable[tuple[int, Any]], limit: int) -> tuple[list[tuple[int, Any]], bool]:
-    """Take up to `limit` entries and as many bytes as one answer may carry, at least one; say if more follow."""
-    shown: list[tuple[int, Any]] = []
-    used = 0
-    for number, item in found:
-        used += carried_bytes(getattr(item, "size_bytes", 0))
-        if len(shown) == limit or (shown and used > READ_BUDGET_BYTES):
-            return shown, True
-        shown.append((number, item))
-    return shown, False
 
 
 def _invocations(query: InvocationQuery) -> Page[InvocationSummary]:

@@ -259,7 +259,7 @@ def _settle_gone(run_ids: Sequence[str], at: float) -> list[str]:
         refused=False,
     )
     # A few statements for all of them: a daemon that was killed may leave a thousand behind.
-    running = RunRecord.objects.select_for_update().filter(run_id__in=run_ids, status="running")
+    running = RunRecord.objects.select_for_update().filter(run_id__in=run_ids, status="running").order_by("id")
     found = dict(running.values_list("id", "run_id"))
     settled = RunRecord.objects.filter(id__in=found)
     settled.update(

@@ -36,6 +36,7 @@ from runs.cursors import (
 from runs.invocations import Outcome, invocation_status
 from runs.naming import fold, search_text
 from runs.services.ports import Entries, EntryPage, RunHead
+from runs.windows import afforded_artifacts, page_within_budget
 from tests.fakes import run_views
 from tests.fakes.run_records import RunStore, StoredInvocation, StoredRun
 
@@ -79,7 +80,9 @@ class InMemoryRunReads(RunStore):
             **run_views.summary_fields(run, probe=self.probe, clock=self.clock),
             branches=branches,
             graph=run.graph,
-            artifacts=tuple(view for _, view in sorted(run.artifacts.values(), key=_row_number)[:_DETAIL_ROWS]),
+            artifacts=tuple(
+                afforded_artifacts(view for _, view in sorted(run.artifacts.values(), key=_row_number)[:_DETAIL_ROWS])
+            ),
             transitions=tuple(run.transitions[-_DETAIL_ROWS:]),
             process=run.command.process,
             cancel_reason=run.state.cancel_reason,
@@ -96,7 +99,7 @@ class InMemoryRunReads(RunStore):
             return None
         after = decode_evidence(request)
         entries = ((number, item) for number, item in _pane(run, request.pane) if number > after)
-        shown, has_next = run_views.within_budget(entries, request.limit)
+        shown, has_next = page_within_budget(entries, request.limit)
         return EvidencePage(
             run_id=request.run_id,
             pane=request.pane,

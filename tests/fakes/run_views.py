@@ -1,6 +1,5 @@
 """From the in-memory records to contract models."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from contract.events import MessageView
@@ -90,18 +89,6 @@ def totals(run: StoredRun) -> RunTotals:
         usage_reports=len(run.usage),
         usage_reports_without_cost=sum(report.cost_usd is None for report in run.usage),
     )
-
-
-def within_budget(entries: Iterable[tuple[int, Any]], limit: int) -> tuple[list[tuple[int, Any]], bool]:
-    """Take up to `limit` entries and as many bytes as one answer may carry, at least one; say if more follow."""
-    shown: list[tuple[int, Any]] = []
-    used = 0
-    for number, item in entries:
-        used += carried_bytes(getattr(item, "size_bytes", 0))
-        if len(shown) == limit or (shown and used > READ_BUDGET_BYTES):
-            return shown, True
-        shown.append((number, item))
-    return shown, False
 
 
 def own_copy(view: MessageView) -> MessageView:

@@ -1,5 +1,6 @@
 """RunWritePort and RunSettlementPort over the in-memory records: each call is atomic, as its transaction is."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -175,6 +176,7 @@ class InMemoryRunWrites(RunStore):
             path=event.path,
             media_type=event.media_type,
             content=stored_json(event.content),
+            content_bytes=len(json.dumps(event.content, ensure_ascii=False).encode()),
             created_at=before.created_at if before else at,
             updated_at=at,
         )

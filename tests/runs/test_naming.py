@@ -61,3 +61,8 @@ def test_every_name_that_may_be_given_fits_the_column() -> None:
     longest = chr(worst[1]) * NAME_MAX_CHARS
 
     assert len(search_text(longest, longest)) <= SEARCH_TEXT_MAX_CHARS
+
+
+def test_a_search_that_holds_a_line_end_never_spans_name_and_agent() -> None:
+    assert fold("a\nb") not in search_text("a", "b")
+    assert fold("a\nb") in search_text("a\nb", None)

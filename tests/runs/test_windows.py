@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contract.limits import EVENT_MAX_BYTES
-from runs.windows import carried_bytes, window_of
+from contract.artifacts import ArtifactView
+from contract.limits import EVENT_MAX_BYTES, READ_BUDGET_BYTES
+from runs.windows import afforded_artifacts, carried_bytes, page_within_budget, window_of
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,26 @@ def test_a_window_is_never_larger_than_its_limit(count: int, limit: int, window:
 )
 def test_a_body_that_was_cut_carries_the_bound(size_bytes: int, carried: int) -> None:
     assert carried_bytes(size_bytes) == carried
+
+
+def artifact(content_bytes: int) -> ArtifactView:
+    return ArtifactView(
+        artifact_id="a", kind="k", name="n", content="c", content_bytes=content_bytes, created_at=1.0, updated_at=1.0
+    )
+
+
+def test_contents_beyond_the_budget_are_withheld_and_their_artifacts_stay() -> None:
+    found = list(afforded_artifacts(artifact(READ_BUDGET_BYTES // 2) for _ in range(3)))
+
+    assert [(view.content, view.withheld) for view in found] == [("c", False), ("c", False), (None, True)]
+
+
+def test_a_page_ends_at_its_limit_or_its_bytes_but_is_never_empty() -> None:
+    small, large = artifact(1), artifact(EVENT_MAX_BYTES)
+    entries = READ_BUDGET_BYTES // EVENT_MAX_BYTES
+
+    assert page_within_budget([], 5) == ([], False)
+    assert page_within_budget([(1, small), (2, small)], 2) == ([(1, small), (2, small)], False)
+    assert page_within_budget([(1, small), (2, small)], 1) == ([(1, small)], True)
+    assert len(page_within_budget([(n, large) for n in range(entries + 5)], 1_000)[0]) == entries
+    assert page_within_budget([(1, artifact(10**12))], 5)[0] == [(1, artifact(10**12))]
