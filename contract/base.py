@@ -8,7 +8,7 @@ happened: it is never refused for what it holds, but made printable and marked (
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import (
@@ -110,6 +110,29 @@ def _scalar_fault(value: object) -> str | None:
     if isinstance(value, str) and (fault := unsafe_text(value)):
         return f"must not contain a {fault}"
     return None
+
+
+def is_rich(value: object, values: int, depth: int | None, *, apart: frozenset[str] = frozenset()) -> bool:
+    """Whether a JSON value holds more than so many values, or is nested deeper than `depth` levels.
+
+    What stands under the keys in `apart` is not counted. Level by level, so that no depth exhausts the stack.
+    """
+    level: list[Any] = [value]
+    count, levels = 1, 0
+    while level:
+        containers = [item for item in level if isinstance(item, dict | list | tuple)]
+        level = [item for container in containers for item in _items(container, apart)]
+        count += len(level)
+        levels += 1
+        if count > values or (depth is not None and levels > depth and containers):
+            return True
+    return False
+
+
+def _items(container: Any, apart: frozenset[str]) -> Iterable[Any]:
+    if not isinstance(container, dict):
+        return container  # type: ignore[no-any-return]  # a list or a tuple
+    return (item for key, item in container.items() if key not in apart) if apart else container.values()
 
 
 def _refuse_unsafe_json(value: JsonValue) -> JsonValue:

@@ -5,10 +5,9 @@ arrival; `at` is the producer's clock, shown but never an order. An `event_id` m
 its run.
 """
 
-import json
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, model_validator
 from pydantic_core import PydanticCustomError
 
 from contract.artifacts import relative_path_fault
@@ -23,14 +22,17 @@ from contract.base import (
     Summary,
     Token,
     Tup,
-    sanitize_json,
+    is_rich,
 )
+from contract.evidence import fitted_body, size_bytes, text_of
 from contract.limits import (
     BODY_MAX_BYTES,
     EVENT_MAX_BYTES,
     EVENTS_PER_BATCH_MAX,
+    EVIDENCE_VALUES_MAX,
     GRAPH_EDGES_MAX,
     GRAPH_NODES_MAX,
+    SAFE_INTEGER_MAX,
     USAGE_COST_USD_MAX,
     USAGE_TOKENS_MAX,
 )
@@ -56,20 +58,19 @@ class _Evidence(EventBase):
 
     sanitized: bool = False
     withheld: bool = False
-    size_bytes: Annotated[int, Field(ge=0)] | None = None
+    size_bytes: Annotated[int, Field(ge=0, le=SAFE_INTEGER_MAX)] | None = None
 
     @classmethod
     def _fitted(cls, data: Any, key: str) -> Any:
         """Return the raw fields with the body clean, bounded and marked."""
         if not isinstance(data, dict) or key not in data:
             return data
-        body, changed = sanitize_json(data[key])
+        body, changed, size = fitted_body(data[key])
         fields = {**data, key: body}
-        size = _size_bytes(body)
         if changed:
             fields["sanitized"] = True
         if size > EVENT_MAX_BYTES:
-            fields[key] = _text_of(body)[:_KEPT_CHARS]
+            fields[key] = text_of(body)[:_KEPT_CHARS]
             fields["withheld"] = True
         claimed = fields.get("size_bytes")
         # A producer may know of more than it sends; less would let a reader's budget be evaded.
@@ -78,18 +79,14 @@ class _Evidence(EventBase):
         return fields
 
 
-def _text_of(body: Any) -> str:
-    return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+def _refuse_large(content: Any) -> Any:
+    if is_rich(content, EVIDENCE_VALUES_MAX, None):
+        raise PydanticCustomError("too_large", "must hold at most {limit} values", {"limit": EVIDENCE_VALUES_MAX})
+    return content
 
 
-def _size_bytes(body: Any) -> int:
-    """Return the UTF-8 size of a text, or of the JSON text of anything else."""
-    text = _text_of(body)
-    return len(text) if text.isascii() else len(text.encode())
-
-
-def _refuse_large(content: JsonValue) -> JsonValue:
-    if _size_bytes(content) > EVENT_MAX_BYTES:
+def _refuse_long(content: JsonValue) -> JsonValue:
+    if size_bytes(content) > EVENT_MAX_BYTES:
         raise PydanticCustomError("too_large", "must have at most {limit} bytes", {"limit": EVENT_MAX_BYTES})
     return content
 
@@ -142,7 +139,7 @@ class ArtifactEvent(EventBase):
     kind: Token
     name: Name
     path: Annotated[str, Field(min_length=1, max_length=1_024), SAFE] | None = None
-    content: Annotated[CommandJson, AfterValidator(_refuse_large)] = None
+    content: Annotated[CommandJson, BeforeValidator(_refuse_large), AfterValidator(_refuse_long)] = None
     media_type: Annotated[str, Field(min_length=3, max_length=127), SAFE] | None = None
 
     @model_validator(mode="after")

@@ -26,6 +26,12 @@ CURSOR_MAX_CHARS: Final = 512
 SAFE_INTEGER_MAX: Final = 2**53 - 1
 # Deeper than any hand-made document, and far from the recursion limit of every JSON parser in use.
 JSON_DEPTH_MAX: Final = 100
+# Values in one command, evidence bodies apart: far more than any needs, few enough to check in a blink.
+COMMAND_VALUES_MAX: Final = 20_000
+# Faults named in one answer; who makes more has one fault, repeated.
+FIELD_FAILURES_MAX: Final = 100
+# Values in one body of evidence; a richer one is kept as its JSON text, so that reading it stays cheap.
+EVIDENCE_VALUES_MAX: Final = 5_000
 # 9999-12-31T23:59:59Z: the last instant every date library can print.
 INSTANT_MAX: Final = 253_402_300_799.0
 
@@ -49,7 +55,7 @@ MESSAGE_LIMIT_MAX: Final = 1_000
 EVIDENCE_LIMIT_DEFAULT: Final = 200
 EVIDENCE_LIMIT_MAX: Final = 1_000
 # Content one answer may carry; messages beyond it come withheld, with their size, and can be read by pane.
-READ_BUDGET_BYTES: Final = 8 * 1024 * 1024
+READ_BUDGET_BYTES: Final = 4 * 1024 * 1024
 
 # Streams.
 HEARTBEAT_SECONDS: Final = 5.0

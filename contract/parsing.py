@@ -13,8 +13,9 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from contract.base import PATTERN_RULES, FieldFailure, HugeNumber, Path
+from contract.base import PATTERN_RULES, FieldFailure, HugeNumber, Path, is_rich
 from contract.errors import ValidationFailure, shown
+from contract.limits import COMMAND_VALUES_MAX, FIELD_FAILURES_MAX
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -22,6 +23,10 @@ M = TypeVar("M", bound=BaseModel)
 _INT_DIGITS_MAX = 4_300
 _INTEGER = re.compile(r"-?[0-9]{1,19}\Z")
 _NUMBER = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][-+]?[0-9]{1,3})?\Z")
+
+
+# Bodies of evidence, which have bounds of their own (contract/evidence.py).
+_EVIDENCE = frozenset({"content", "payload"})
 
 
 class _JsonFault(ValueError):
@@ -50,7 +55,10 @@ def strict_json_loads(raw: bytes) -> Any:
 
 
 def parse_model(model: type[M], data: object) -> M:
-    """Validate parsed data. Raises ValidationFailure with one FieldFailure per fault."""
+    """Validate parsed data. Raises ValidationFailure with a FieldFailure per fault, up to a hundred."""
+    if is_rich(data, COMMAND_VALUES_MAX, None, apart=_EVIDENCE):
+        message = f"holds more than {COMMAND_VALUES_MAX} values"
+        raise ValidationFailure.at(code="too_large", message=message)
     try:
         return model.model_validate(data)
     except ValidationError as fault:
@@ -93,6 +101,8 @@ def failures_of(fault: ValidationError, data: object) -> tuple[FieldFailure, ...
         path = (*place, *context.get("path", ()))
         code, message = _in_our_words(code, error["msg"], context)
         failures[path, code] = FieldFailure(path=path, code=code, message=message)
+        if len(failures) == FIELD_FAILURES_MAX:
+            break
     return tuple(failures.values())
 
 

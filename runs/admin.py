@@ -127,7 +127,7 @@ class RunAdmin(ReadOnlyAdmin):
     extras = (belongings,)
     sections = (
         ("", ("run_id", "name", "kind", "agent_name", "playbook_name", "project", "model", "provider", "tags")),
-        ("Status", ("status", "status_reason_code", "status_reason_summary", "cancel_requested_at")),
+        ("Status", ("status", "status_reason_code", "status_reason_summary", "cancel_requested_at", "cancel_reason")),
         ("Times", ("created_at", "started_at", "ended_at", "updated_at", "last_activity_at")),
         ("Sums", ("branch_count", "message_count", "messages_by_role", "signal_count", "last_seq")),
         (

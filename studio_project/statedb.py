@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final, TypeVar
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 from django.db import (
     DatabaseError,
@@ -76,6 +77,9 @@ class _Lane:
 
     def __init__(self, name: str, threads: int) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        # Some of the driver's errors reach us as they are: Django wraps no close of a server-side cursor.
+        driver: Any = connections[_ALIAS]
+        self._driver_error: type[Exception] = driver.Database.Error
         self._prepared = threading.local()
         self._opened: list[BaseDatabaseWrapper] = []
 
@@ -85,27 +89,52 @@ class _Lane:
     def _translated(self, work: Callable[[], T]) -> T:
         try:
             self._prepare()
-            return work()
+            result = work()
+            self._require_same_file()
+            return result
         except IntegrityError:
             raise
-        except (DatabaseError, InterfaceError) as fault:
+        except (DatabaseError, InterfaceError, self._driver_error) as fault:
             connections[_ALIAS].close_if_unusable_or_obsolete()
             raise _unavailable(fault) from fault
 
     def _prepare(self) -> None:
-        """Set this thread's connection up, once."""
-        if getattr(self._prepared, "done", False):
-            return
+        """Set this thread's connection up, once, and see that it is on the file that is there now."""
         connection = connections[_ALIAS]
-        connection.inc_thread_sharing()
-        self._opened.append(connection)
-        self._prepared.done = True
+        if not getattr(self._prepared, "done", False):
+            connection.inc_thread_sharing()
+            self._opened.append(connection)
+            self._prepared.done = True
+        if connection.vendor == "sqlite":
+            if connection.connection is not None:
+                self._require_same_file()
+                return
+            sqlite_file()  # connecting would make an empty one
+            connection.ensure_connection()
+            self._prepared.file = sqlite_file()
+
+    def _require_same_file(self) -> None:
+        """Raise StateUnavailable when the file was taken away: SQLite goes on writing into what nobody can open."""
+        connection = connections[_ALIAS]
+        if connection.vendor == "sqlite" and sqlite_file() != self._prepared.file:
+            connection.close()
+            raise StateUnavailable(retryable=True, detail="the database file was replaced; nothing was stored in it")
 
     def close(self) -> None:
         self._pool.shutdown(wait=True)
         for connection in self._opened:
             connection.close()
         self._opened.clear()
+
+
+def sqlite_file() -> tuple[int, int]:
+    """Return device and inode of the SQLite file. Raises StateUnavailable when there is none."""
+    try:
+        found = Path(connections[_ALIAS].settings_dict["NAME"]).stat()
+    except OSError:
+        detail = "there is no database file: run `manage.py serve`, or `manage.py migrate`"
+        raise StateUnavailable(retryable=False, detail=detail) from None
+    return found.st_dev, found.st_ino
 
 
 def _in_snapshot(work: Callable[[], T]) -> T:

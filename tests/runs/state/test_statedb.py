@@ -198,3 +198,14 @@ def test_a_driver_s_error_is_said_for_people_without_its_own_text(
 def _used_connection() -> Any:
     count()
     return connections["default"]
+
+
+async def test_an_error_that_django_did_not_wrap_is_said_like_any_other(db: StateDB) -> None:
+    driver: Any = connections["default"]
+
+    def work() -> None:
+        raise driver.Database.OperationalError("terminating connection due to administrator command")
+
+    for fault in (await outcome_of(db.read(work)), await outcome_of(db.write(work))):
+        assert isinstance(fault, StateUnavailable)
+        assert fault.retryable

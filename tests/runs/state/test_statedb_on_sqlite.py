@@ -5,6 +5,7 @@ import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,3 +137,74 @@ async def test_a_snapshot_takes_no_write_lock(db: StateDB) -> None:
     go.set()
 
     assert await reading == 0
+
+
+def is_there(path: Path) -> bool:
+    return path.exists()
+
+
+def make_empty(path: Path) -> None:
+    path.touch()
+
+
+@pytest.fixture
+def database_away() -> Iterator[Path]:
+    """Take the database file away while a test runs; yields where it should be."""
+    path = Path(connection.settings_dict["NAME"])
+    away = path.with_suffix(".away")
+    path.rename(away)
+    yield path
+    path.unlink(missing_ok=True)
+    away.rename(path)
+
+
+async def test_nothing_is_acknowledged_once_the_database_file_was_removed(
+    db: StateDB, request: pytest.FixtureRequest
+) -> None:
+    await db.write(lambda: insert("a"))
+    await db.read(InvocationRecord.objects.count)
+    path: Path = request.getfixturevalue("database_away")
+
+    faults = [
+        await outcome_of(db.write(lambda: insert("b"))),
+        await outcome_of(db.read(InvocationRecord.objects.count)),
+    ]
+
+    assert all(isinstance(fault, StateUnavailable) for fault in faults)
+    assert not is_there(path), "no empty database was made in its place"
+
+
+async def test_a_process_that_has_not_connected_yet_makes_no_empty_database(db: StateDB, database_away: Path) -> None:
+    fault = await outcome_of(db.read(InvocationRecord.objects.count))
+
+    assert isinstance(fault, StateUnavailable)
+    assert not fault.retryable
+    assert not is_there(database_away)
+
+
+async def test_nothing_is_acknowledged_once_the_database_file_is_another(
+    db: StateDB, request: pytest.FixtureRequest
+) -> None:
+    await db.write(lambda: insert("a"))
+    make_empty(request.getfixturevalue("database_away"))
+
+    fault = await outcome_of(db.write(lambda: insert("b")))
+
+    assert isinstance(fault, StateUnavailable)
+    assert fault.retryable
+
+
+async def test_a_file_taken_away_during_a_write_is_noticed_before_the_write_is_acknowledged(db: StateDB) -> None:
+    path = Path(connection.settings_dict["NAME"])
+    away = path.with_suffix(".away")
+
+    def work() -> None:
+        insert("a")
+        path.rename(away)
+
+    try:
+        fault = await outcome_of(db.write(work))
+    finally:
+        away.rename(path)
+
+    assert isinstance(fault, StateUnavailable)
