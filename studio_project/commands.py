@@ -5,13 +5,15 @@ A command parses, makes one call, and prints. The call goes to the Studio of thi
     --remote URL, else STUDIO_URL        a daemon there; --token, else STUDIO_AUTH_TOKEN or auth_token of studio.toml
     neither                              in process, on the configured database
 
-Exit codes are in `EXIT_CODES`; 130 is an interrupt. A command line that cannot be read ends like any other input
-that fails validation.
+Exit codes are in `EXIT_CODES`; 130 is an interrupt, 143 is SIGTERM. A command line that cannot be read ends
+like any other input that fails validation.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import signal
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Annotated, Final, NoReturn, TypeVar
@@ -25,7 +27,7 @@ from contract.client import RemoteStudio
 from contract.errors import RequestRefused, StudioError, ValidationFailure
 from studio_project.composition import get_studio
 from studio_project.config import StudioConfig, current_config
-from studio_project.terminal import Terminal
+from studio_project.terminal import OutputLost, Terminal
 
 T = TypeVar("T")
 
@@ -41,6 +43,8 @@ EXIT_CODES: Final[dict[str, int]] = {
     **dict.fromkeys(RequestRefused.TRANSPORT_CODES.keys() - {"unauthorized"}, 1),
 }
 EXIT_UNFORESEEN: Final = 1
+# What a shell says of a process that the signal ended.
+EXIT_TERMINATED: Final = 128 + signal.SIGTERM
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the contract's model as JSON.")]
 Remote = Annotated[
@@ -84,6 +88,24 @@ async def open_application(
         yield studio
 
 
+@contextmanager
+def cancelled_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM cancel the running task, as Ctrl-C does (asyncio.run): what it has to say or to end is done.
+
+    Only the main thread of a process is told of signals; elsewhere nothing changes.
+    """
+    task = asyncio.current_task()
+    if task is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)
+
+
 def error_lines(error: StudioError) -> list[str]:
     """Return what people are told of an error: one line, or one for each field that is wrong."""
     if isinstance(error, ValidationFailure):
@@ -115,15 +137,18 @@ class StudioCommand(TyperCommand):
 
         async def asked() -> T:
             target = choose_target(remote, token, current_config())
-            async with open_application(target, self.in_process) as studio:
-                return await operation(studio)
+            with cancelled_by_sigterm():
+                async with open_application(target, self.in_process) as studio:
+                    return await operation(studio)
 
         try:
             return asyncio.run(asked())
         except StudioError as error:
             self.fail(error)
-        except BrokenPipeError:
-            raise  # a reader that left, such as `| head`: django-typer ends quietly
+        except asyncio.CancelledError:
+            raise typer.Exit(EXIT_TERMINATED) from None
+        except (BrokenPipeError, OutputLost):
+            raise  # of stdout: `cli.main` ends every command alike
         except Exception as error:
             if self._traceback:
                 raise

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from io import StringIO
+from io import BufferedWriter, FileIO, StringIO, TextIOWrapper
 from itertools import compress
 from shutil import get_terminal_size
 from typing import Final, Protocol
@@ -18,6 +18,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
+from typing_extensions import Buffer
 
 # C0, DEL and C1 move cursors and start sequences (ECMA-48); the line separators and the bidirectional overrides make
 # text read differently from what it is (Unicode TR 36, 2.10); lone surrogates cannot be encoded.
@@ -32,6 +33,34 @@ _TAB_CELLS: Final = 4
 _CUT: Final = "…"
 # Narrower, a cut cell says nothing.
 _ELASTIC_MIN_CELLS: Final = 4
+
+
+class OutputLost(OSError):
+    """What was printed could not be written, to a full disk for example. A reader that left is BrokenPipeError."""
+
+
+class _CheckedFile(FileIO):
+    def write(self, data: Buffer, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as fault:
+            raise OutputLost(fault.errno, fault.strerror) from None
+
+
+def checked_output(stream: TextIOWrapper) -> TextIOWrapper:
+    """Return a stream to the same descriptor, whose faults can be told from all others: they are OutputLost.
+
+    A character that its encoding does not have is written as an escape: a name ends no listing.
+    """
+    return TextIOWrapper(
+        BufferedWriter(_CheckedFile(stream.fileno(), "wb", closefd=False)),
+        encoding=stream.encoding,
+        errors="backslashreplace",
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
 
 
 class Stream(Protocol):

@@ -8,7 +8,10 @@ from studio_project.terminal import Terminal
 
 
 async def read_every_page(studio: StudioApplication, query: RunQuery, terminal: Terminal) -> Page[RunSummary]:
-    """Return all runs from `query` on as one page. Each comes once, whatever is inserted meanwhile."""
+    """Return all runs from `query` on as one page. None comes twice, whatever is inserted meanwhile.
+
+    In the order `recent` a run that is updated meanwhile moves to the front, and is missed if it was not read yet.
+    """
     step = query.model_copy(update={"limit": LIST_LIMIT_MAX})
     runs: list[RunSummary] = []
     with terminal.progress("reading runs", total=None) as advance:

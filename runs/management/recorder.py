@@ -28,8 +28,9 @@ class Recorder:
     """Records into the run that `start` describes; its `run_id` must be given.
 
     `exists`: whether the run is expected to exist already; either way it is started when it does not. What was
-    stored so far is `result`, also after an error. `watch` is called after every batch and piece of input, `warn`
-    with a sentence for people. Every event has an id, so that sending a batch again stores nothing twice.
+    stored so far is `result`, also after an error; while `under_way` a batch was sent and not answered. `watch` is
+    called after every batch and piece of input, `warn` with a sentence for people, such as which run begins. Every
+    event has an id, so that sending a batch again stores nothing twice.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Recorder:
         self._answered = False
         self._read_bytes = 0
         self._run_id = start.run_id
+        self.under_way = False
         self.result = RecordResult(run_id=start.run_id, accepted=0, duplicates=0, last_seq=0)
 
     async def record(self, pieces: AsyncIterator[Piece]) -> RecordResult:
@@ -87,7 +89,9 @@ class Recorder:
     async def _send(self) -> None:
         if not self._batch:
             return
+        self.under_way = True
         stored = await self._store(self._batch.take())
+        self.under_way = False
         if stored.cancel_requested and not self.result.cancel_requested:
             self._warn(f"run {self._run_id} was asked to stop: its producer should end")
         self.result = RecordResult(
@@ -114,6 +118,7 @@ class Recorder:
         with suppress(Conflict):
             await self._patiently(lambda: self._studio.start_run(self._start))
         self._ready = True
+        self._warn(f"run {self._run_id} begins; follow it elsewhere with: studio run tail {self._run_id}")
 
     async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T:
         """Repeat a call while the store says that it is worth it."""

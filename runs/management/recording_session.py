@@ -39,7 +39,7 @@ class RecordingSession:
         self._standard_input = standard_input
 
     async def record(self, studio: StudioApplication) -> RecordResult:
-        """Record to the end of the input. After an error, what was stored before it is told."""
+        """Record to the end of the input. After an error or an interrupt, what was stored before it is told."""
         _check_batch(self._batch_events)
         # An id of our own: a start whose answer got lost can then be repeated without making a second run.
         start = parse_model(StartRun, {"run_id": RandomIds().new_id(), **self._fields})
@@ -62,13 +62,29 @@ class RecordingSession:
         try:
             return await recorder.record(read_pieces(descriptor))
         except StudioError:
-            stored = recorder.result
-            if stored.accepted or stored.duplicates:
-                self._terminal.note(
-                    f"before that, {stored.accepted} events were stored ({stored.duplicates} duplicates);"
-                    f" --run {stored.run_id} goes on"
-                )
+            if _is_any(recorder.result):
+                self._terminal.note(f"before that, {_stored(recorder.result)}")
             raise
+        except asyncio.CancelledError:
+            self._terminal.note(f"interrupted; {_before_interrupt(recorder)}")
+            raise
+
+
+def _before_interrupt(recorder: Recorder) -> str:
+    if not recorder.under_way and not _is_any(recorder.result):
+        return "nothing was stored"
+    # Nobody waits for its answer: a store that hangs would make the interrupt hang.
+    uncertain = " (perhaps also the batch that was under way)" if recorder.under_way else ""
+    return f"before that, {_stored(recorder.result)}{uncertain}"
+
+
+def _is_any(result: RecordResult) -> bool:
+    return bool(result.accepted or result.duplicates)
+
+
+def _stored(result: RecordResult) -> str:
+    duplicates = f" ({result.duplicates} duplicates)" if result.duplicates else ""
+    return f"{result.accepted} events were stored in run {result.run_id}{duplicates}; --run {result.run_id} goes on"
 
 
 def _words(progress: Progress) -> str:

@@ -36,7 +36,7 @@ class Shell:
 
     def __call__(self, command: str, *arguments: str) -> "Shell":
         made: StudioCommand = {"run": run.Command, "invocation": invocation.Command}[command]()
-        made.in_process = lambda: self.studio
+        made.in_process = self.open_studio
         if isinstance(made, run.Command):
             made.standard_input = self.standard_input
         out, err = StringIO(), StringIO()
@@ -45,8 +45,14 @@ class Shell:
             call_command(made, *arguments, stdout=out, stderr=err)
         except CommandError as end:
             self.exit_code = end.returncode
+        except KeyboardInterrupt:
+            self.exit_code = 130  # django-typer's answer to it in a process
         self.out, self.err = out.getvalue(), err.getvalue()
         return self
+
+    def open_studio(self) -> InMemoryStudio:
+        """Return what a command asks, once it runs."""
+        return self.studio
 
     def file(self, *lines: Any) -> str:
         """Write lines, JSON or raw, to a file and return its path."""

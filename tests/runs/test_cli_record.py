@@ -1,13 +1,16 @@
 """`run record` over an in-memory Studio: what is stored, told, and how it ends."""
 
+import asyncio
 import json
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
-from contract.events import RecordResult
+from contract.events import RecordEvents, RecordResult
 from tests.fakes.shell import EVENTS, Shell
+from tests.fakes.studio import InMemoryStudio
 
 
 @pytest.fixture
@@ -53,8 +56,10 @@ def test_a_bad_line_ends_the_recording_with_its_number_and_what_was_stored(shell
 
     assert shell.exit_code == 2
     assert shell.out == ""
-    assert shell.err.splitlines()[0] == "before that, 3 events were stored (0 duplicates); --run r1 goes on"
-    assert [line.split(": ")[1] for line in shell.err.splitlines()[1:]] == ["line 6.role", "line 6.x"]
+    begins, before, *faults = shell.err.splitlines()
+    assert begins.startswith("run r1 begins; ")
+    assert before == "before that, 3 events were stored in run r1; --run r1 goes on"
+    assert [line.split(": ")[1] for line in faults] == ["line 6.role", "line 6.x"]
     assert len(shell.studio.runs.runs["r1"].messages) == 2
 
 
@@ -131,3 +136,59 @@ def test_a_run_id_that_no_run_can_have_is_refused(shell: Shell) -> None:
 
     assert shell.exit_code == 2
     assert shell.err.startswith("error: run_id: ")
+
+
+def test_a_new_run_is_named_before_it_is_recorded_and_leaves_stdout_to_the_result(shell: Shell) -> None:
+    shell("run", "record", shell.file(*EVENTS), "--json")
+
+    run_id = RecordResult.model_validate_json(shell.out).run_id
+    assert shell.err == f"run {run_id} begins; follow it elsewhere with: studio run tail {run_id}\n"
+
+
+class StoppedStudio(InMemoryStudio):
+    """A Studio during whose third batch a signal comes: before it is stored, or after."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        super().__init__()
+        self._number = number
+
+    async def record_events(self, run_id: str, command: RecordEvents) -> RecordResult:
+        if self.runs.calls["record_events"] == 2:
+            signal.raise_signal(self._number)
+            await asyncio.Event().wait()
+        return await super().record_events(run_id, command)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_stopped_recording_says_what_was_stored_before_and_what_is_uncertain(
+    shell: Shell, number: signal.Signals, code: int
+) -> None:
+    shell.studio = StoppedStudio(number)
+
+    shell("run", "record", shell.file(*EVENTS), "--batch", "2")
+
+    [run_id] = shell.studio.runs.runs
+    uncertain = " (perhaps also the batch that was under way)"
+    assert (shell.exit_code, shell.out) == (code, "")
+    assert shell.err.splitlines()[1:] == [
+        f"interrupted; before that, 4 events were stored in run {run_id}; --run {run_id} goes on{uncertain}"
+    ]
+
+
+class ShellStoppedAtOnce(Shell):
+    """A shell whose commands are told to end when they have just begun."""
+
+    def open_studio(self) -> InMemoryStudio:
+        signal.raise_signal(signal.SIGTERM)
+        return super().open_studio()
+
+
+def test_a_recording_stopped_before_its_first_batch_says_that_nothing_is_stored(tmp_path: Path) -> None:
+    shell = ShellStoppedAtOnce(tmp_path)
+    shell.standard_input, writing = os.pipe()
+
+    shell("run", "record", "-")
+    os.close(writing)
+    os.close(shell.standard_input)
+
+    assert (shell.exit_code, shell.err) == (143, "interrupted; nothing was stored\n")

@@ -121,7 +121,10 @@ async def test_a_studio_that_is_away_is_tried_again_with_growing_waits_and_one_w
 
     assert result.accepted == 1
     assert recording.waits == list(BACK_OFF_SECONDS[:3])
-    assert recording.warnings == ["the daemon does not answer; trying again"]
+    assert recording.warnings == [
+        "the daemon does not answer; trying again",
+        "run r1 begins; follow it elsewhere with: studio run tail r1",
+    ]
 
 
 async def test_a_studio_that_never_answers_is_given_up_soon() -> None:
