@@ -6,10 +6,12 @@ Sessions, cookies and CSRF tokens belong to the admin; the API has bearers and s
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from django.contrib.admin.views.main import ERROR_FLAG
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.http import HttpRequest
+from django.db import DataError
+from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
@@ -64,3 +66,19 @@ class AdminMessages(AdminOnly, MessageMiddleware):
 
 class AdminFrames(AdminOnly, XFrameOptionsMiddleware):
     """`X-Frame-Options: DENY`."""
+
+
+class AdminValues(AdminOnly, MiddlewareMixin):
+    """Answers a value that no column of the database can hold, in whichever page's URL it is.
+
+    As the admin answers others that find nothing: a query string is dropped, with a word about it, and a record of
+    that key is not there.
+    """
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
+        """Redirect or raise Http404; Django calls this for what a view raised."""
+        if not is_admin(request.path_info) or not isinstance(exception, (OverflowError, DataError)):
+            return None
+        if request.GET and ERROR_FLAG not in request.GET:
+            return HttpResponseRedirect(f"{request.path}?{ERROR_FLAG}=1")
+        raise Http404 from exception

@@ -11,12 +11,15 @@ from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
 from django.core.exceptions import RequestAborted, SuspiciousOperation
 from django.core.handlers.asgi import ASGIHandler
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import re_path, set_script_prefix
 
+from contract.errors import RequestRefused
 from studio_project.asgi_types import App, Event, Send
+from studio_project.http_errors import django_response
 from studio_project.request_rules import is_admin
 from studio_project.security import Guarded, SecurityMiddleware
-from studio_project.urls import stream_patterns
+from studio_project.urls import methods_of, stream_patterns
 
 
 def build_application(studio: Callable[[], Guarded]) -> App:
@@ -24,11 +27,18 @@ def build_application(studio: Callable[[], Guarded]) -> App:
     handler: Any = RequestHandler()
     static: Any = StaticHandler(handler)
     routes = [*stream_patterns, re_path(r"^static/", static), re_path(r"", handler)]
-    return SecurityMiddleware(ProtocolTypeRouter({"http": URLRouter(routes)}), studio)
+    return SecurityMiddleware(ProtocolTypeRouter({"http": URLRouter(routes)}), studio, methods_of)
 
 
 class StaticHandler(ASGIStaticFilesHandler):
-    """Serves static files; a name that leads out of their folders is one that is not there."""
+    """Serves static files, to be read; a name that leads out of their folders is one that is not there."""
+
+    async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer with a file, or refuse; Django's handler would send the file to any method."""
+        if request.method in ("GET", "HEAD"):
+            return await super().get_response_async(request)
+        refused = RequestRefused("method_not_allowed", f"{request.method} is not a method of this route")
+        return django_response(refused, allow=("GET", "HEAD"))
 
     def serve(self, request: HttpRequest) -> FileResponse:
         """Return one file. Django's handler expects no other refusal, and would leave the request's body open."""

@@ -23,7 +23,7 @@ def read_config_file(path: Path, *, known: Collection[str], elsewhere: Collectio
     """Return what `path` sets, nothing where it is missing. `elsewhere` are keys of the environment only."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # that its folder is none is said by who needs the folder
         return ConfigFile(values={}, problems=())
     except OSError as error:
         return ConfigFile(values={}, problems=(f"{path.name}: cannot be read: {error.strerror}",))

@@ -5,7 +5,6 @@ HTML, or not at all; and it reads a whole body before anyone can refuse it.
 """
 
 import asyncio
-from http.client import responses as phrases
 from typing import Any, Final
 
 from daphne.http_protocol import WebRequest
@@ -16,7 +15,7 @@ from zope.interface import implementer
 from contract.errors import RequestRefused
 from contract.limits import BODY_MAX_BYTES, STREAM_STALL_SECONDS
 from studio_project.asgi_types import Event
-from studio_project.http_errors import HttpError, error_of_status, error_response
+from studio_project.http_errors import HttpError, error_of_status, error_response, phrase_of
 from studio_project.request_rules import too_large
 
 # After a refusal, what the client still sends is read and dropped for this long: closing at once would reset the
@@ -95,6 +94,10 @@ class StudioRequest(WebRequest):  # type: ignore[misc]  # daphne has no types
             self._flow = FlowControl(paused=self.channel.is_stalled)
             self.registerProducer(self._flow, streaming=True)
         super().handle_reply(message)
+
+    def setResponseCode(self, code: int, message: bytes | None = None) -> None:  # noqa: N802 (Twisted's name)
+        """Set the status; Twisted has no phrase for several of ours."""
+        super().setResponseCode(code, message or phrase_of(code))
 
     async def drained(self) -> None:
         """Wait until the transport has room for more of this answer."""
@@ -281,6 +284,6 @@ class StudioChannel(HTTPChannel):
 
 def _raw(answer: HttpError) -> bytes:
     """Return a whole answer as it goes over the wire, announcing the end of the connection."""
-    head = [b"HTTP/1.1 %d %s" % (answer.status, phrases[answer.status].encode())]
+    head = [b"HTTP/1.1 %d %s" % (answer.status, phrase_of(answer.status))]
     head += [name + b": " + value for name, value in (*answer.raw_headers, (b"connection", b"close"))]
     return b"\r\n".join([*head, b"", answer.body])

@@ -87,7 +87,10 @@ class Daemon:
         self._stop = asyncio.Event()
 
     def run(self) -> None:
-        """Serve until a signal. Raises ServeRefused, HomeTaken, SchemaMismatch, or what broke the start-up."""
+        """Serve until a signal.
+
+        Raises ServeRefused, HomeTaken, HomeUnusable, SchemaMismatch, or what broke the start-up.
+        """
         refuse_open_door(self._config, insecure=self._options.insecure)
         self._lock.take(pid=os.getpid())
         try:

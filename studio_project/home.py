@@ -3,6 +3,8 @@
 import fcntl
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -28,6 +30,19 @@ class HomeTaken(Exception):
         self.holder = holder
 
 
+class HomeUnusable(Exception):
+    """The home cannot be made or written."""
+
+
+@contextmanager
+def _usable(home: Path) -> Iterator[None]:
+    """Turn what the operating system says into HomeUnusable."""
+    try:
+        yield
+    except OSError as error:
+        raise HomeUnusable(f"the home {home} cannot be used: {error.strerror or error}") from error
+
+
 class HomeLock:
     """Holds a home for this process. The kernel drops the lock when the process ends, however it ends.
 
@@ -40,7 +55,20 @@ class HomeLock:
         self._descriptor: int | None = None
 
     def take(self, *, pid: int) -> Self:
-        """Take the lock, making the home if there is none. Raises HomeTaken, and then has changed nothing."""
+        """Take the lock, making the home if there is none.
+
+        Raises HomeUnusable, and HomeTaken, which then has changed nothing.
+        """
+        with _usable(self._home):
+            self._descriptor = self._locked()
+            try:
+                self._write(Holder(pid=pid, port=None))
+            except OSError:
+                self.release()
+                raise
+        return self
+
+    def _locked(self) -> int:
         self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self._home / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -49,13 +77,15 @@ class HomeLock:
             holder = _read(descriptor)
             os.close(descriptor)
             raise HomeTaken(self._home, holder) from None
-        self._descriptor = descriptor
-        self._write(Holder(pid=pid, port=None))
-        return self
+        except OSError:
+            os.close(descriptor)
+            raise
+        return descriptor
 
     def tell(self, *, pid: int, port: int) -> None:
-        """Say who serves, for those who are refused and those who look for the daemon."""
-        self._write(Holder(pid=pid, port=port))
+        """Say who serves, for those who are refused and those who look for the daemon. Raises HomeUnusable."""
+        with _usable(self._home):
+            self._write(Holder(pid=pid, port=port))
 
     def release(self) -> None:
         """Let the home go. Idempotent. The file stays: removing it would race with the next to take it."""

@@ -5,8 +5,9 @@ that a client sees one kind of body whoever refused it.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from http.client import responses
 from typing import Final
 
 from django.core.exceptions import SuspiciousOperation
@@ -46,6 +47,8 @@ STATUS: Final[Mapping[str, int]] = {
 }
 # From here on a status is an error.
 FIRST_ERROR_STATUS: Final = 400
+# RFC 9110, 15.5; Python has these two names from 3.13 on.
+_PHRASES: Final[Mapping[int, str]] = {**responses, 413: "Content Too Large", 422: "Unprocessable Content"}
 
 _RETRY_AFTER_SECONDS = "1"
 _JSON = "application/json"
@@ -72,8 +75,15 @@ class HttpError:
         return [(name.encode("ascii"), value.encode("latin-1")) for name, value in self.headers]
 
 
-def error_response(error: BaseException, *, allow: Iterable[str] = ()) -> HttpError:
-    """Return the answer for any error. `allow` are the methods of the route, for `method_not_allowed`.
+def phrase_of(status: int) -> bytes:
+    """Return the reason phrase of a status, empty for one that has none."""
+    return _PHRASES.get(status, "").encode("ascii")
+
+
+def error_response(error: BaseException, *, allow: Collection[str] = ()) -> HttpError:
+    """Return the answer for any error.
+
+    `allow` are the methods of the route, for `method_not_allowed`; HEAD is answered wherever GET is.
 
     What is not a StudioError becomes `internal`: it is logged once, with its traceback, under the incident id that
     the body carries, and nothing of it is told to the client.
@@ -82,7 +92,8 @@ def error_response(error: BaseException, *, allow: Iterable[str] = ()) -> HttpEr
     body = known.body().to_json()
     headers = [("content-type", _JSON), ("content-length", str(len(body))), *_ON_EVERY_ERROR, *_extra_headers(known)]
     if allow:
-        headers.append(("allow", ", ".join(sorted(allow))))
+        methods = {*allow, *(("HEAD",) if "GET" in allow else ())}
+        headers.append(("allow", ", ".join(sorted(methods))))
     return HttpError(status=STATUS[known.code], headers=tuple(headers), body=body)
 
 
@@ -116,7 +127,7 @@ def error_of_status(status: int, detail: str, *, path: str = "") -> StudioError:
     return RequestRefused("bad_request" if status < STATUS["internal"] else "internal", detail)
 
 
-def django_response(error: BaseException, *, allow: Iterable[str] = ()) -> HttpResponse:
+def django_response(error: BaseException, *, allow: Collection[str] = ()) -> HttpResponse:
     """Return the answer for any error as Django sends it."""
     answer = error_response(error, allow=allow)
     return HttpResponse(answer.body, status=answer.status, headers=dict(answer.headers))

@@ -1,6 +1,6 @@
 """Who may ask for what: pure rules over the head of a request. Values in, a refusal or None out.
 
-Order: form of the path, Host, Origin, bearer, media type, announced length. `refusal_of` runs them all.
+Order: form of the path, Host, Origin, bearer, method, media type, announced length. `refusal_of` runs them all.
 """
 
 import hmac
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 from typing import Final, Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from contract.errors import NotFound, RequestRefused, StudioError
 from contract.limits import BODY_MAX_BYTES
@@ -20,6 +20,9 @@ Headers = Mapping[bytes, Sequence[bytes]]
 # RFC 9110, 9.2.1, without TRACE, which nothing here answers.
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 BODY_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+# Compared exactly (RFC 9110, 9.1). Django writes every method in capitals before a route sees it: what is not known
+# here must never reach it, or `post` would pass every rule above as another method and then be a POST.
+METHODS: Final = SAFE_METHODS | BODY_METHODS
 # POST paths that only read, because their question does not fit a query string.
 READING_POSTS: Final[frozenset[str]] = frozenset()
 
@@ -108,6 +111,7 @@ def refusal_of(head: Head, rules: Rules) -> StudioError | None:
         or root_refusal(head)
         or origin_refusal(head, rules)
         or (None if is_preflight(head) else bearer_refusal(head, rules))
+        or method_refusal(head)
         or media_type_refusal(head)
         or length_refusal(head)
     )
@@ -194,11 +198,16 @@ def origin_refusal(head: Head, rules: Rules) -> RequestRefused | None:
         return None
     refused = RequestRefused("origin_refused", "this origin may not change anything here; see cors_origins")
     if not head.values(b"origin"):
-        site = head.only(b"sec-fetch-site")
-        return refused if site is not None and site.lower() in _FOREIGN_SITES else None
+        return refused if _is_from_elsewhere(head) else None
     if allowed_origin(head, rules) is not None or _is_same_origin(head):
         return None
     return refused
+
+
+def _is_from_elsewhere(head: Head) -> bool:
+    """Say whether any Sec-Fetch-Site names a foreign site; a browser sends one, so a second excuses nothing."""
+    sites = b",".join(head.values(b"sec-fetch-site")).lower().split(b",")
+    return any(site.strip() in _FOREIGN_SITES for site in sites)
 
 
 def allowed_origin(head: Head, rules: Rules) -> bytes | None:
@@ -273,6 +282,13 @@ def _same(given: bytes, expected: bytes | None) -> bool:
     return expected is not None and hmac.compare_digest(given, expected)
 
 
+def method_refusal(head: Head) -> RequestRefused | None:
+    """Refuse every method that is not exactly a known one, on every path."""
+    if head.method in METHODS:
+        return None
+    return RequestRefused("method_not_allowed", "this is not a method of this server; methods are written in capitals")
+
+
 def media_type_refusal(head: Head) -> RequestRefused | None:
     """Demand JSON of everything that may change something, bodyless requests too.
 
@@ -317,7 +333,12 @@ def too_large() -> RequestRefused:
 
 
 def other_spelling(path: str) -> str | None:
-    """Return the path with its last slash added or taken away, or None where that could name another place."""
+    """Return the path with its last slash added or taken away, or None where that could name another place.
+
+    A client resolves dot segments of a Location, encoded ones too (RFC 3986, 5.2.4; WHATWG URL).
+    """
     if path == "/" or not path.startswith("/") or "//" in path:
+        return None
+    if any(unquote(segment) in (".", "..") for segment in path.split("/")):
         return None
     return path[:-1] if path.endswith("/") else f"{path}/"

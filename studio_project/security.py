@@ -1,14 +1,14 @@
 """The one security middleware, around every protocol and path: pure ASGI, thin over `request_rules`.
 
-In order: protocol sanity, Host, Origin and CORS, bearer, media type, body limit, readiness. What passes goes on
+In order: protocol sanity, Host, Origin and CORS, bearer, method, media type, body limit, readiness. What passes goes on
 with its script prefix removed and its body counted. Every answer gets the headers that belong on all of them, and
 an error answer of a library below that is not ours is replaced by one that is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Protocol
 
-from contract.errors import StateUnavailable, StudioError
+from contract.errors import RequestRefused, StateUnavailable, StudioError
 from contract.limits import BODY_MAX_BYTES
 from studio_project.asgi_types import App, Event, RawHeaders, Receive, Scope, Send
 from studio_project.config import StudioConfig
@@ -21,6 +21,7 @@ from studio_project.http_errors import (
 )
 from studio_project.readiness import Readiness
 from studio_project.request_rules import (
+    METHODS,
     Head,
     Rules,
     cors_headers,
@@ -65,10 +66,16 @@ def rules_of(config: StudioConfig) -> Rules:
 
 
 class SecurityMiddleware:
-    """Refuses, or hands on to `app`. `studio` is asked at each request, so that none is built at import."""
+    """Refuses, or hands on to `app`. `studio` is asked at each request, so that none is built at import.
 
-    def __init__(self, app: App, studio: Callable[[], Guarded]) -> None:
+    `methods_of` tells the methods of a path, for requests with a method that nothing here has.
+    """
+
+    def __init__(
+        self, app: App, studio: Callable[[], Guarded], methods_of: Callable[[str], Collection[str]] = lambda _: METHODS
+    ) -> None:
         self._app = app
+        self._methods_of = methods_of
         self._studio = studio
         self._rules: tuple[StudioConfig, Rules] | None = None
 
@@ -89,13 +96,17 @@ class SecurityMiddleware:
             rules = self._rules_for(studio.config)
             answer.extra += cors_headers(head, rules)
             if refusal := refusal_of(head, rules) or _unready(head, studio.readiness):
-                await answer.error(refusal)
+                await answer.error(refusal, self._allowed(refusal, head))
             elif is_preflight(head):
                 await answer.empty(preflight_headers())
             else:
                 await self._inner(scope, receive, answer)
         except Exception as error:  # noqa: BLE001 (the outermost: whatever it is, the client gets an answer)
             await answer.error(error)
+
+    def _allowed(self, refusal: StudioError, head: Head) -> Collection[str]:
+        is_method = isinstance(refusal, RequestRefused) and refusal.code == "method_not_allowed"
+        return self._methods_of(head.path) if is_method else ()
 
     async def _inner(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
         body = _CountedBody(receive)
@@ -150,7 +161,7 @@ class _Answer:
         elif not self._replaced:
             await self._send(event)
 
-    async def error(self, error: BaseException, allow: tuple[str, ...] = ()) -> None:
+    async def error(self, error: BaseException, allow: Collection[str] = ()) -> None:
         """Send an error. An answer that has begun can only be cut off: raised, so that the server closes."""
         if self.started:
             raise error

@@ -15,6 +15,7 @@ from twisted.logger import STDLibLogObserver, globalLogBeginner
 
 from studio_project.asgi_types import App, Event
 from studio_project.connection import StudioChannel, StudioRequest
+from studio_project.pieces import in_pieces
 
 _reactor: Any = reactor  # Twisted fills the module in at run time: daphne.server chose the one on asyncio
 
@@ -75,11 +76,16 @@ class StudioServer(Server):  # type: ignore[misc]  # daphne has no types
         self.timeout_checker()
 
     async def handle_reply(self, protocol: StudioRequest, message: Event) -> None:
-        """Pass a message on; return once the client has room for more of the same answer."""
-        await super().handle_reply(protocol, message)
-        if message.get("more_body"):
-            await asyncio.sleep(0)  # an application that never waits would keep the loop from everybody else
-            await protocol.drained()
+        """Pass a message on, a large body in pieces; return once the client has room for more of the same answer.
+
+        Each piece is written before the wait for room, and the next one after it, so that the transport of a client
+        that does not read holds no more than one.
+        """
+        for part in in_pieces(message):
+            await super().handle_reply(protocol, part)
+            if part.get("more_body"):
+                await asyncio.sleep(0)  # an application that never waits would keep the loop from everybody else
+                await protocol.drained()
 
     async def stop_listening(self) -> None:
         """Accept no further connection. Idempotent."""

@@ -10,6 +10,7 @@ from contract.limits import BODY_MAX_BYTES
 from studio_project.config import current_config
 from studio_project.database_url import Database
 from studio_project.secret_key import load_secret_key
+from studio_project.sqlite_connection import OwnersConnection
 
 _config = current_config()
 
@@ -40,6 +41,7 @@ def _sqlite(database: Database) -> dict[str, Any]:
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
             "timeout": _SQLITE_TIMEOUT_SECONDS,
+            "factory": OwnersConnection,
             "init_command": _SQLITE_PRAGMAS,
         },
         "TEST": {"NAME": f"{database.name}.test"},  # a file: StateDB's threads cannot share one in memory
@@ -86,6 +88,7 @@ MIDDLEWARE = [
     "studio_project.admin_middleware.AdminAuth",
     "studio_project.admin_middleware.AdminMessages",
     "studio_project.admin_middleware.AdminFrames",
+    "studio_project.admin_middleware.AdminValues",
 ]
 TEMPLATES = [
     {

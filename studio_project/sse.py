@@ -2,6 +2,10 @@
 
 The application yields `StreamFrame`s, heartbeats included, and yields its first one at once; this base only encodes
 them, refuses what cannot start as JSON, and ends cleanly when the reader leaves, stalls, or something fails.
+
+A large frame goes out in pieces, each when the one before was taken. A reader that stalls after a whole frame gets
+`truncated`. One that stalls within a frame gets the end of the stream and nothing else: a frame that the end cuts off
+is never dispatched (9.2.6), so its reader resumes from the id before, and gets that frame again.
 """
 
 import asyncio
@@ -28,6 +32,7 @@ from contract.parsing import parse_query
 from contract.stream_query import StreamQuery
 from studio_project.asgi_types import Event, Receive, Scope, Send
 from studio_project.composition import get_studio
+from studio_project.frame_encoding import FrameEncoder, encode
 from studio_project.http_errors import OK, error_response, known_error
 from studio_project.openapi import Json, stream_operation
 from studio_project.request_rules import headers_of
@@ -42,12 +47,6 @@ HEADERS: Final = [
 ]
 
 
-def encode(cursor: str | None, payload: ContractModel) -> bytes:
-    """Return one frame. JSON holds no raw line end, so it is one `data` line; a frame without position has no id."""
-    position = f"id: {cursor}\n" if cursor else ""
-    return f"{position}data: {payload.model_dump_json()}\n\n".encode()
-
-
 def resume_cursor(headers: Mapping[bytes, list[bytes]], query_string: bytes) -> str | None:
     """Return the position a request resumes from; the header `Last-Event-ID` wins. Raises ValidationFailure."""
     query = parse_query(StreamQuery, dict(QueryDict(query_string).lists()))
@@ -59,14 +58,16 @@ def resume_cursor(headers: Mapping[bytes, list[bytes]], query_string: bytes) -> 
 class StreamConsumer(AsyncHttpConsumer, ABC):  # type: ignore[misc]  # Channels has no types
     """One open stream. Subclasses say which iterator to follow."""
 
-    # A writer that waits longer than this for the reader gives up; tests shorten it.
+    # A writer that waits longer than this for the reader to take a piece gives up; tests shorten it.
     stall_seconds: ClassVar[float] = STREAM_STALL_SECONDS
+    encoder: ClassVar[FrameEncoder] = FrameEncoder()
 
     def __init__(self, studio: Callable[[], StudioApplication] = get_studio) -> None:
         super().__init__()
         self._studio = studio
         self._stream: asyncio.Task[None] | None = None
         self._position: str | None = None
+        self._is_at_boundary = True
 
     @abstractmethod
     def open_stream(
@@ -79,9 +80,11 @@ class StreamConsumer(AsyncHttpConsumer, ABC):  # type: ignore[misc]  # Channels 
         try:
             await super().__call__(scope, receive, send)
         finally:
-            if self._stream is not None:
-                self._stream.cancel()
-                await asyncio.gather(self._stream, return_exceptions=True)
+            # Not kept: what ended the task holds its frames, they this consumer, and it the task: a circle.
+            stream, self._stream = self._stream, None
+            if stream is not None:
+                stream.cancel()
+                await asyncio.gather(stream, return_exceptions=True)
 
     async def dispatch(self, message: Event) -> None:
         """Handle one message, without Channels' visit to a thread: no stream holds a database connection."""
@@ -128,23 +131,30 @@ class StreamConsumer(AsyncHttpConsumer, ABC):  # type: ignore[misc]  # Channels 
         await self.send_response(answer.status, answer.body, headers=answer.raw_headers)
 
     async def _follow(self, first: StreamFrame | None, frames: AsyncIterator[StreamFrame]) -> ContractModel | None:
-        """Send frame by frame; return the closing frame when the reader stalled or the iterator failed."""
+        """Send frame by frame; return the closing frame, if one may follow what was sent."""
         frame = first
         try:
             while frame is not None:
                 if not await self._hand_over(frame):
-                    return TruncatedFrame(cursor=frame.cursor)
+                    return TruncatedFrame(cursor=frame.cursor) if self._is_at_boundary else None
                 frame = await anext(frames, None)
         except Exception as error:  # noqa: BLE001 (the stream has begun: its fault is a frame)
-            return _error_frame(error)
+            closing = _error_frame(error)
+            return closing if self._is_at_boundary else None
         return None
 
     async def _hand_over(self, frame: StreamFrame) -> bool:
-        """Send one frame; False when the reader takes too long. The server holds the frame in full either way."""
+        """Send one frame, piece by piece; False when the reader takes too long for one.
+
+        The server writes a piece before it waits for room, so the last piece was handed over even if it stalls.
+        """
         self._position = frame.cursor
+        encoded = self.encoder.encoded(frame.cursor, frame.payload)
         try:
-            async with asyncio.timeout(self.stall_seconds):
-                await self.send_body(encode(frame.cursor, frame.payload), more_body=True)
+            for left, piece in zip(range(len(encoded.pieces))[::-1], encoded.pieces, strict=True):
+                self._is_at_boundary = left == 0
+                async with asyncio.timeout(self.stall_seconds):
+                    await self.send_body(piece, more_body=True)
         except TimeoutError:
             return False
         return True

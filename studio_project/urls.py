@@ -1,5 +1,9 @@
 """Every route: the API's routers, the streams, and the few pages beside them."""
 
+import re
+from collections.abc import Collection
+from functools import cache
+
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import path
@@ -10,6 +14,7 @@ from studio_project import error_pages
 from studio_project.api import build_api, get_only
 from studio_project.composition import get_studio
 from studio_project.http_errors import OK, UNAVAILABLE
+from studio_project.request_rules import BODY_METHODS, SAFE_METHODS, is_admin
 from studio_project.version import VERSION
 
 _routers = (runs_router,)
@@ -22,6 +27,24 @@ stream_patterns = [stream.pattern() for stream in _streams]
 def is_stream(path: str) -> bool:
     """Say whether a path is one of the streams', which the ASGI application routes itself."""
     return any(pattern.resolve(path.removeprefix("/")) for pattern in stream_patterns)
+
+
+def methods_of(path: str) -> Collection[str]:
+    """Return the methods of a path, for a request whose own is none of anybody's. All pages are there to be read."""
+    if is_admin(path):
+        return ("GET", "HEAD", "POST")
+    return next((methods for template, methods in _documented() if template.fullmatch(path)), ("GET", "HEAD"))
+
+
+@cache
+def _documented() -> list[tuple[re.Pattern[str], Collection[str]]]:
+    """Return what the schema says of every endpoint, its path as a pattern."""
+    found: list[tuple[re.Pattern[str], Collection[str]]] = []
+    for template, operations in api.get_openapi_schema()["paths"].items():
+        pattern = "[^/]+".join(re.escape(part) for part in re.split(r"{\w+}", template))
+        methods = {name.upper() for name in operations} & (SAFE_METHODS | BODY_METHODS)
+        found.append((re.compile(pattern), methods))
+    return found
 
 
 @get_only

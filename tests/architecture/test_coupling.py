@@ -36,8 +36,8 @@ _PLACES = {
     "cli": rf"({_APP}|studio_project)\.management(\..+)?|studio_project\.(banner|cli|commands|doctor\w*|terminal)",
     "remote": r"contract\.(client|http_exchange|sse_parsing|stream_following)",
     "web": rf"{_APP}\.(api|consumers|admin)|studio_project\.(admin|admin_\w+|api|application|asgi_types|connection"
-    r"|contract_\w+|error_pages|http_errors|openapi|readiness|request_rules|security|server|sse|urls)",
-    "state": rf"{_APP}\.(state|models)(\..+)?|studio_project\.(statedb|change_feed)",
+    r"|contract_\w+|error_pages|frame_encoding|http_errors|openapi|pieces|readiness|request_rules|security|server|sse|urls)",
+    "state": rf"{_APP}\.(state|models)(\..+)?|studio_project\.(statedb|sqlite_connection|change_feed)",
     "files": rf"{_APP}\.(files|execution|scheduler|processes|demo_files)(\..+)?",
     "services": rf"contract(\..+)?|{_APP}\..+",
 }

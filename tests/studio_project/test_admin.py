@@ -204,6 +204,20 @@ def test_recorded_markup_is_shown_and_never_obeyed(studio: Studio, browser: Clie
     assert all("&lt;b&gt;look" in page and "<b>look" not in page for page in pages)
 
 
+@pytest.mark.parametrize("number", ["9" * 20, "-" + "9" * 20, "9" * 400])
+def test_a_number_that_no_column_holds_finds_nothing(studio: Studio, browser: Client, number: str) -> None:
+    record(studio, "r1")
+
+    for model, _ in _REGISTERED:
+        for view in ("change", "history", "delete"):
+            assert browser.get(url(model, view, number)).status_code in (302, 403, 404), (model, view)
+        for lookup in ("pk", "pk__gte", "pk__lt"):
+            answer = browser.get(list_url(model), {lookup: number}, follow=True)
+            assert answer.status_code == 200, (model, lookup)
+    for name in ("transitionrecord", "messagerecord"):
+        assert browser.get(f"/admin/runs/{name}/?run__exact={number}", follow=True).status_code == 200
+
+
 def test_the_site_has_its_own_name(browser: Client) -> None:
     page = browser.get("/admin/").text
 

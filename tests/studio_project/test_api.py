@@ -135,15 +135,17 @@ async def test_what_nobody_foresaw_is_an_incident(
 # ---- methods
 
 
-@pytest.mark.parametrize("method", ["TRACE", "OPTIONS", "BREW", "CONNECT"])
+@pytest.mark.parametrize("method", ["TRACE", "OPTIONS", "BREW", "CONNECT", "get", "PoSt"])
 @pytest.mark.parametrize(
     ("target", "allow"),
     [
-        ("/api/v1/runs/", "GET, POST"),
-        ("/api/v1/runs/r1", "GET"),
+        ("/api/v1/runs/", "GET, HEAD, POST"),
+        ("/api/v1/runs/r1", "GET, HEAD"),
+        ("/api/v1/runs/r1/tags", "PATCH"),
         ("/api/v1/runs/r1/stream", "GET, HEAD"),
         ("/api/openapi.json", "GET, HEAD"),
         ("/health", "GET, HEAD"),
+        ("/static/ninja/favicon.svg", "GET, HEAD"),
     ],
 )
 async def test_other_methods_are_not_allowed(app: App, method: str, target: str, allow: str) -> None:

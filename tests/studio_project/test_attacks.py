@@ -75,6 +75,37 @@ async def test_a_simple_request_changes_nothing(app: App, method: str, target: s
     assert (answer.status, answer.code) == (415, "unsupported_media_type")
 
 
+@pytest.mark.parametrize("kind", ["text/plain", "application/json"])
+@pytest.mark.parametrize(
+    ("method", "target"),
+    [(spelled, target) for method, target in WRITES for spelled in (method.lower(), method.title(), f"{method} ")],
+)
+async def test_a_method_in_other_letters_changes_nothing(
+    app: App, studio: ScriptedStudio, method: str, target: str, kind: str
+) -> None:
+    answer = await ask(app, method, target, {"content-type": kind}, body=b"{}")
+
+    assert (answer.status, answer.code) == (405, "method_not_allowed")
+    assert list(studio.runs) == ["r1"]
+
+
+@pytest.mark.parametrize("method", ["get", "Head", "post", "TRACE", "PROPFIND", "CONNECT", "BREW"])
+@pytest.mark.parametrize("target", [*READS, *UNKNOWN, *OTHERS])
+async def test_a_method_that_nobody_has_is_refused_everywhere(app: App, method: str, target: str) -> None:
+    answer = await ask(app, method, target)
+
+    assert (answer.status, answer.code) == (405, "method_not_allowed")
+    assert "GET, HEAD" in (answer.header("allow") or "")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+async def test_static_files_are_only_read(app: App, method: str) -> None:
+    answer = await ask(app, method, "/static/ninja/favicon.svg")
+
+    assert (answer.status, answer.code) == (405, "method_not_allowed")
+    assert answer.header("allow") == "GET, HEAD"
+
+
 @pytest.mark.parametrize("bearer", [None, "Bearer wrong", "Basic d3JpdGU6"])
 @pytest.mark.parametrize(("method", "target"), GUARDED)
 async def test_without_the_token_there_is_nothing_to_see(
@@ -176,6 +207,15 @@ async def test_hostile_json_is_refused_and_nothing_is_stored(app: App, studio: S
 )
 async def test_a_path_that_looks_like_a_host_leads_nowhere(app: App, target: str) -> None:
     answer = await ask(app, "GET", target)
+
+    assert (answer.status, answer.code) == (404, "not_found")
+    assert answer.header("location") is None
+
+
+@pytest.mark.parametrize("segment", ["..", ".", "%2e%2e", "%2E", ".%2e", "%252e%252e", "%252e"])
+@pytest.mark.parametrize("slash", ["/", "%2f"])
+async def test_no_redirect_leads_to_a_dot_segment(app: App, segment: str, slash: str) -> None:
+    answer = await ask(app, "GET", f"/api/v1/runs/{segment}{slash}")
 
     assert (answer.status, answer.code) == (404, "not_found")
     assert answer.header("location") is None

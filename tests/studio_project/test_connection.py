@@ -13,6 +13,7 @@ from twisted.python.failure import Failure
 from contract.limits import BODY_MAX_BYTES
 from studio_project.asgi_types import Receive, Scope, Send
 from studio_project.connection import LINGER_SECONDS, STALL_SECONDS, FlowControl, StudioChannel
+from studio_project.pieces import PIECE_BYTES
 from studio_project.server import REQUEST_SECONDS, StudioServer
 
 REQUEST = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -250,6 +251,22 @@ async def test_an_answer_that_begins_on_a_full_transport_waits_from_the_start(co
     assert not waiting.done()
     connection.lose()
     await waiting
+
+
+async def test_of_an_answer_that_is_not_taken_the_transport_holds_one_piece(connection: Connection) -> None:
+    start(connection)
+    connection.channel.pauseProducing()
+    before = len(connection.wire.value())
+    whole = {"type": "http.response.body", "body": b"y" * 20 * PIECE_BYTES}
+
+    waiting = await begun(connection.server.handle_reply(connection.request, whole))
+    held = len(connection.wire.value()) - before
+    connection.channel.resumeProducing()
+    await waiting
+
+    assert PIECE_BYTES <= held < PIECE_BYTES + 100
+    assert connection.wire.value().count(b"y") == 20 * PIECE_BYTES
+    assert connection.wire.value().endswith(b"0\r\n\r\n")
 
 
 # ---- applications that fail

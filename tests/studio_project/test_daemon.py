@@ -89,6 +89,18 @@ def test_an_address_of_another_machine_cannot_be_bound() -> None:
         bind(config_of(host="192.0.2.1", port="0"))
 
 
+@pytest.mark.parametrize("home", ["file", "file/below", "/proc/nope"])
+def test_a_home_that_cannot_be_made_is_said_in_one_line(tmp_path: Path, home: str) -> None:
+    (tmp_path / "file").touch()
+
+    refused = serve(tmp_path / home)
+
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("Cannot serve: the home ")
+    assert refused.stderr.count("\n") == 1
+    assert refused.stdout == ""
+
+
 def test_a_database_without_schema_is_refused_when_it_may_not_be_changed(tmp_path: Path) -> None:
     refused = serve(tmp_path / "home", "--no-migrate")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from studio_project.home import LOCK_NAME, HomeLock, HomeTaken
+from studio_project.home import LOCK_NAME, HomeLock, HomeTaken, HomeUnusable
 
 
 def test_the_first_daemon_takes_the_home_and_says_who_it_is(tmp_path: Path) -> None:
@@ -32,6 +32,24 @@ def test_the_second_daemon_is_refused_with_the_first_ones_pid_and_port(tmp_path:
 
     assert (refused.value.holder.pid, refused.value.holder.port) == (7, 8765)
     first.release()
+
+
+@pytest.mark.parametrize("home", ["file", "file/below", "/proc/nope"])
+def test_a_home_that_cannot_be_made_is_said(tmp_path: Path, home: str) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(HomeUnusable, match=r"cannot be used: \w+"):
+        HomeLock(tmp_path / home).take(pid=7)
+
+
+def test_a_lock_that_is_a_folder_is_said_and_nothing_is_held(tmp_path: Path) -> None:
+    (tmp_path / LOCK_NAME).mkdir()
+
+    with pytest.raises(HomeUnusable):
+        HomeLock(tmp_path).take(pid=7)
+
+    (tmp_path / LOCK_NAME).rmdir()
+    HomeLock(tmp_path).take(pid=8).release()
 
 
 def test_the_refused_daemon_changes_nothing(tmp_path: Path) -> None:

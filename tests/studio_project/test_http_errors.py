@@ -17,7 +17,14 @@ from contract.errors import (
     StudioError,
     ValidationFailure,
 )
-from studio_project.http_errors import STATUS, error_of_status, error_response
+from studio_project.http_errors import (
+    NO_CONTENT,
+    PERMANENT_REDIRECT,
+    STATUS,
+    error_of_status,
+    error_response,
+    phrase_of,
+)
 from tests.studio_project.scripted import every_member
 
 EXAMPLES: list[StudioError] = [
@@ -81,7 +88,7 @@ def test_only_a_retryable_outage_says_when_to_retry(retryable: bool, after: str 
 def test_a_refused_method_names_the_ones_that_are_allowed() -> None:
     answer = error_response(RequestRefused("method_not_allowed", "no"), allow=("POST", "GET"))
 
-    assert dict(answer.headers)["allow"] == "GET, POST"
+    assert dict(answer.headers)["allow"] == "GET, HEAD, POST"
 
 
 def test_an_unforeseen_error_tells_an_incident_id_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
@@ -132,3 +139,14 @@ def test_header_names_and_values_fit_asgi() -> None:
 )
 def test_a_foreign_status_becomes_an_error_of_ours(status: int, code: str) -> None:
     assert error_of_status(status, "text").code == code
+
+
+@pytest.mark.parametrize("status", [*STATUS.values(), PERMANENT_REDIRECT, NO_CONTENT])
+def test_every_status_of_ours_has_a_phrase(status: int) -> None:
+    assert phrase_of(status)
+
+
+def test_phrases_are_those_of_the_standard_whatever_the_interpreter_knows() -> None:
+    assert phrase_of(413) == b"Content Too Large"
+    assert phrase_of(422) == b"Unprocessable Content"
+    assert phrase_of(599) == b""

@@ -25,6 +25,16 @@ def test_a_foreign_origin_may_change_nothing(method: str, origin: str) -> None:
     assert refused.code == "origin_refused"
 
 
+@pytest.mark.parametrize(
+    "sites",
+    [("cross-site",), ("same-origin", "cross-site"), ("same-site", "none"), ("none, Cross-Site",), ("", "same-site")],
+)
+def test_one_foreign_site_among_several_is_enough(sites: tuple[str, ...]) -> None:
+    request = cross("POST", *(("sec-fetch-site", site) for site in sites))
+
+    assert origin_refusal(request, RULES) is not None
+
+
 def test_a_foreign_origin_may_not_even_with_a_bearer() -> None:
     request = cross("POST", ("origin", "https://evil.example"), ("authorization", "Bearer write-me"))
 

@@ -125,7 +125,7 @@ async def test_an_error_page_of_a_library_becomes_an_error_of_ours(status: int, 
     answer = await ask(guard(inner), "GET", "/api/v1/runs/")
 
     assert (answer.status, answer.code) == (status, code)
-    assert answer.header("allow") == "GET, POST"
+    assert answer.header("allow") == "GET, HEAD, POST"
 
 
 async def test_error_pages_of_the_admin_stay_pages() -> None:

@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
 from typing import Final, cast
 
 import pytest
@@ -10,10 +11,14 @@ from contract.events import StreamFrame
 from contract.limits import BODY_MAX_BYTES
 from studio_project.composition import Studio, set_studio
 from studio_project.connection import StudioChannel
+from studio_project.pieces import PIECE_BYTES
+from studio_project.sse import StreamConsumer
 from tests.studio_project.live_server import LiveServer, is_closed, read_answer
 from tests.studio_project.scripted import ScriptedStudio, message
 
-FRAME_CHARS: Final = 100_000
+FRAME_CHARS: Final = 1_000_000
+# Head of an answer and framing of a chunk.
+_AROUND_BYTES: Final = 1_000
 # More than the buffers of two kernels and the server hold together, far less than an unheld stream would write.
 HELD_BYTES: Final = 20_000_000
 GET = b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -186,7 +191,30 @@ def test_a_client_that_never_reads_holds_its_stream_and_not_the_memory(
         (waiting,) = live.look(lambda: [_buffered(channel) for channel in channels(live)])
 
         assert held * FRAME_CHARS < HELD_BYTES
-        assert waiting < 3 * FRAME_CHARS
+        assert waiting < PIECE_BYTES + _AROUND_BYTES
+
+
+def test_many_clients_that_never_read_hold_one_copy_of_a_frame(live: LiveServer, studio: ScriptedStudio) -> None:
+    studio.frames = tuple(message(seq, "x" * FRAME_CHARS) for seq in range(1, 40))
+    before = live.look(lambda: len(StreamConsumer.encoder))
+    with ExitStack() as clients:
+        for _ in range(20):
+            client = clients.enter_context(live.connect(receive_buffer_bytes=4_096))
+            client.sendall(GET % b"/api/v1/runs/r1/stream")
+        live.until(lambda: len(channels(live)) == 20 and all(channel.is_stalled for channel in channels(live)))
+
+        encoded = live.look(lambda: len(StreamConsumer.encoder)) - before
+        waiting = live.look(lambda: max(_buffered(channel) for channel in channels(live)))
+
+    live.until(lambda: studio.open_streams == 0 and len(StreamConsumer.encoder) == before)
+    assert encoded < 10, "viewers stand at the few frames that their kernels' buffers differ by"
+    assert waiting < PIECE_BYTES + _AROUND_BYTES
+
+
+def test_the_status_line_has_the_standards_phrase(live: LiveServer, studio: ScriptedStudio) -> None:
+    with live.connect() as client:
+        client.sendall(GET % b"/api/v1/runs/?nope=1")
+        assert client.recv(100).startswith(b"HTTP/1.1 422 Unprocessable Content\r\n")
 
 
 def test_a_stream_goes_on_when_the_client_reads_again(live: LiveServer, endless: EndlessStudio) -> None:

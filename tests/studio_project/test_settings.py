@@ -1,5 +1,7 @@
 """Django's settings, as they are in effect."""
 
+import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -48,6 +50,38 @@ def test_the_system_checks_find_nothing() -> None:
 )
 def test_every_sqlite_connection_has_its_pragmas(sqlite: BaseDatabaseWrapper, name: str, value: object) -> None:
     assert pragma(sqlite, name) == value
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
+def test_a_new_database_is_its_owners_alone_whatever_the_umask(
+    tmp_path: Path, django_db_blocker: DjangoDbBlocker, suffix: str
+) -> None:
+    path = tmp_path / "new.db"
+    connection = ConnectionHandler({"default": database_settings(parse_database_url(f"sqlite://{path}"))})["default"]
+    before = os.umask(0)
+    try:
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute("CREATE TABLE things (name text)")
+            mode = stat.S_IMODE(path.with_name(path.name + suffix).stat().st_mode)
+    finally:
+        os.umask(before)
+        connection.close()
+
+    assert mode == 0o600
+
+
+def test_the_mode_of_a_database_that_exists_is_its_owners_to_choose(
+    tmp_path: Path, django_db_blocker: DjangoDbBlocker
+) -> None:
+    path = tmp_path / "shared.db"
+    path.touch()
+    path.chmod(0o660)
+    connection = ConnectionHandler({"default": database_settings(parse_database_url(f"sqlite://{path}"))})["default"]
+    with django_db_blocker.unblock():
+        connection.ensure_connection()
+        connection.close()
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o660
 
 
 def test_a_sqlite_transaction_waits_for_the_write_lock_at_its_start(sqlite: BaseDatabaseWrapper) -> None:

@@ -7,14 +7,13 @@ import pytest
 
 from contract.application import StudioApplication
 from contract.errors import NotFound, StateUnavailable, ValidationFailure
-from contract.events import (
-    HeartbeatFrame,
-    StreamFrame,
-)
+from contract.events import StreamFrame
 from contract.sse_parsing import EventStreamParser, ServerEvent
 from studio_project.asgi_types import App, Event
+from studio_project.frame_encoding import encode
+from studio_project.pieces import PIECE_BYTES
 from studio_project.request_rules import headers_of
-from studio_project.sse import StreamConsumer, StreamRoute, encode, resume_cursor
+from studio_project.sse import StreamConsumer, StreamRoute, resume_cursor
 from tests.studio_project.asgi_client import Answer, ask, scope_of
 from tests.studio_project.scripted import ScriptedStudio, done, message, unforeseen
 
@@ -56,25 +55,6 @@ def stream_scope(target: str = STREAM, *headers: tuple[str, str]) -> dict[str, A
 
 
 # ---- frames
-
-
-def test_a_frame_is_an_id_line_and_one_data_line_ended_by_plain_line_feeds() -> None:
-    frame = encode("c1", HeartbeatFrame())
-
-    assert frame == b'id: c1\ndata: {"type":"heartbeat"}\n\n'
-
-
-def test_a_frame_without_a_position_leaves_the_last_one_alone() -> None:
-    assert encode(None, HeartbeatFrame()) == b'data: {"type":"heartbeat"}\n\n'
-
-
-def test_no_content_can_break_a_frame() -> None:
-    hostile = message(1, "a\r\nb\n\ndata: x\rid: y\u2028\u0085\n\nend")
-
-    (event,) = EventStreamParser().feed(encode(hostile.cursor, hostile.payload))
-
-    assert event.id == "c1"
-    assert hostile.payload.model_validate_json(event.data) == hostile.payload
 
 
 async def test_a_stream_sends_every_frame_in_order_and_ends(app: App, studio: ScriptedStudio) -> None:
@@ -316,6 +296,39 @@ async def test_a_reader_that_stalls_is_told_where_to_resume_and_let_go(
     assert last.data == f'{{"type":"truncated","cursor":"c{stops_after}"}}'
     assert viewer.answer.ended
     assert studio.open_streams == 0
+
+
+@pytest.mark.parametrize("stops_after", [1, 2])
+async def test_a_reader_that_stalls_within_a_frame_gets_nothing_after_it_but_the_end(
+    studio: ScriptedStudio, stops_after: int
+) -> None:
+    large = message(2, "x" * 2 * PIECE_BYTES)
+    studio.frames = (message(1), large, done("c2"))
+    scope = {**stream_scope(), "url_route": {"kwargs": {"run_id": "r1"}}}
+    viewer = Viewer(_Impatient.as_asgi(), scope)
+    viewer.stops_after_frames = 1 + stops_after
+
+    await viewer.task
+
+    whole = encode("c1", studio.frames[0].payload) + encode("c2", large.payload)
+    assert whole.startswith(viewer.answer.body)
+    assert [event.id for event in events_of(viewer.answer)] == ["c1"]
+    assert viewer.answer.ended
+    assert studio.open_streams == 0
+
+
+async def test_a_reader_that_stalls_after_the_last_piece_of_a_frame_is_told_where_to_resume(
+    studio: ScriptedStudio,
+) -> None:
+    studio.frames = (message(1, "x" * 2 * PIECE_BYTES), done("c1"))
+    scope = {**stream_scope(), "url_route": {"kwargs": {"run_id": "r1"}}}
+    viewer = Viewer(_Impatient.as_asgi(), scope)
+    viewer.stops_after_frames = 3
+
+    await viewer.task
+
+    assert [event.id for event in events_of(viewer.answer)] == ["c1", "c1"]
+    assert events_of(viewer.answer)[-1].data == '{"type":"truncated","cursor":"c1"}'
 
 
 def test_a_route_describes_itself() -> None:

@@ -11,7 +11,7 @@ from runs.demo import play_demo
 from studio_project.composition import get_studio, this_process
 from studio_project.config import current_config
 from studio_project.daemon import Daemon, ServeOptions, ServeRefused
-from studio_project.home import HomeTaken
+from studio_project.home import HomeTaken, HomeUnusable
 from studio_project.schema import SchemaMismatch
 
 _REFUSED: Final = 1
@@ -53,7 +53,7 @@ class Command(TyperCommand):
         options = ServeOptions(migrate=not no_migrate, insecure=insecure, once_ready=(demo_once,) if demo else ())
         try:
             Daemon(config, options, self._say).run()
-        except (ServeRefused, HomeTaken, SchemaMismatch) as error:
+        except (ServeRefused, HomeTaken, HomeUnusable, SchemaMismatch) as error:
             self.stderr.write(f"Cannot serve: {error}")
             raise Exit(_REFUSED) from None
 

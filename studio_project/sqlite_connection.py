@@ -1,0 +1,20 @@
+"""The connection that Django makes to SQLite: a database file that is made by it is its owner's alone."""
+
+import os
+import sqlite3
+from contextlib import suppress
+from typing import Any
+
+
+class OwnersConnection(sqlite3.Connection):
+    """Makes a missing file with mode 0600 before SQLite would with the umask's; its WAL and SHM files copy the mode.
+
+    Only a missing one: to open and close a file that is in use drops the locks that this process has on it
+    (sqlite.org/howtocorrupt.html, 2.2).
+    """
+
+    def __init__(self, database: str, *args: Any, **kwargs: Any) -> None:
+        """Open a database; where the file cannot be made, SQLite says so."""
+        with suppress(OSError):
+            os.close(os.open(database, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        super().__init__(database, *args, **kwargs)
