@@ -132,6 +132,10 @@ class Studio:
             on_fault=lambda fault: _log.warning("runs were not reconciled: %s", fault),
         )
 
+    def store_fault(self) -> str | None:
+        """Say what keeps the store from being used, or None; cheap enough for every probe."""
+        return self._db.fault()
+
     def stopping(self) -> None:
         """End every open stream with a shutdown frame. Idempotent."""
         self._follower.stop()

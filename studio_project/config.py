@@ -81,7 +81,7 @@ class StudioConfig(BaseSettings):
     allowed_hosts: NameList = Field(default=(), description="Host names accepted besides loopback and `host`")
     cors_origins: NameList = Field(default=(), description="web origins allowed to call the API")
     command_allowlist: NameList = Field(default=(), description="executables a `command` action may start")
-    timezone: str = Field(description="IANA zone of schedules that name none")
+    timezone: str = Field(description="IANA zone in which people read and write instants")
     max_concurrent: Number = Field(default=4, ge=0, description="runs executed at a time; 0 is unlimited")
     insecure: bool = Field(default=False, description="allow a daemon without tokens beyond loopback")
     url: str | None = Field(default=None, description="daemon the CLI talks to; only from the environment")

@@ -238,7 +238,11 @@ def _access(config: StudioConfig) -> Finding:
 
 def _script(script: str | None) -> Finding:
     if script is None:
-        return _warn("command", f"`{_SCRIPT}` is not on PATH", "use `python manage.py`, or activate the environment")
+        return _warn(
+            "command",
+            f"`{_SCRIPT}` is not on PATH",
+            "call it by its path, such as `.venv/bin/studio`, or activate the environment",
+        )
     return _ok("command", script)
 
 

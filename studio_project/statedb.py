@@ -66,6 +66,15 @@ class StateDB:
         """Run a function in one write transaction, again after a lock. Raises StateUnavailable."""
         return await self._writers.run(partial(_in_transaction, work))
 
+    def fault(self) -> str | None:
+        """Say what keeps the store from being used as far as can be known without asking it, or None."""
+        try:
+            if self.vendor == "sqlite":
+                sqlite_file()
+        except StateUnavailable as unavailable:
+            return str(unavailable)
+        return None
+
     def close(self) -> None:
         """Finish running work and close every connection. Idempotent. Blocks: not to be called in an event loop."""
         self._readers.close()
@@ -132,7 +141,7 @@ def sqlite_file() -> tuple[int, int]:
     try:
         found = Path(connections[_ALIAS].settings_dict["NAME"]).stat()
     except OSError:
-        detail = "there is no database file: run `manage.py serve`, or `manage.py migrate`"
+        detail = "there is no database file: `serve` makes one when it starts, `manage.py migrate` without it"
         raise StateUnavailable(retryable=False, detail=detail) from None
     return found.st_dev, found.st_ino
 

@@ -62,9 +62,10 @@ def health(_: HttpRequest) -> HttpResponse:
 @get_only
 def ready(_: HttpRequest) -> HttpResponse:
     """Say how far the start-up is; an error status until it ended, so that probes need not read the body."""
-    readiness = get_studio().readiness
-    body = {"phase": readiness.phase, "done": readiness.done, "total": readiness.total}
-    return JsonResponse(body, status=OK if readiness.ready else UNAVAILABLE)
+    studio = get_studio()
+    readiness, fault = studio.readiness, studio.store_fault()
+    body = {"phase": fault or readiness.phase, "done": readiness.done, "total": readiness.total}
+    return JsonResponse(body, status=OK if readiness.ready and fault is None else UNAVAILABLE)
 
 
 urlpatterns = [

@@ -221,6 +221,7 @@ def _run_facts(run: RunDetail, zone: tzinfo) -> list[tuple[str, str | None]]:
         ("run", run.run_id),
         ("name", run.name),
         ("status", status_words(run)),
+        ("cancelled", run.cancel_reason),
         ("reason", " ".join(filter(None, (run.status_reason_code, run.status_reason_summary)))),
         ("agent", run.agent_name),
         ("playbook", run.playbook_name),

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from stat import S_ISREG
 
 from contract.application import StudioApplication
-from contract.errors import StudioError, ValidationFailure
+from contract.errors import StudioError, ValidationFailure, shown
 from contract.events import RecordResult
 from contract.limits import EVENTS_PER_BATCH_MAX
 from contract.parsing import parse_model
@@ -111,5 +111,5 @@ def _opened(file: str, standard_input: int) -> Iterator[tuple[int, int | None]]:
     except BrokenPipeError:
         raise
     except OSError as fault:
-        message = fault.strerror or type(fault).__name__
-        raise ValidationFailure.at("file", code="unreadable", message=message) from None
+        reason = fault.strerror or type(fault).__name__
+        raise ValidationFailure.at("file", code="unreadable", message=f"{shown(file)}: {reason}") from None

@@ -126,9 +126,9 @@ def test_a_file_that_cannot_be_read_is_refused_in_words(shell: Shell) -> None:
     missing = str(shell.folder / "missing")
 
     assert shell("run", "record", missing).exit_code == 2
-    assert shell.err == "error: file: No such file or directory\n"
+    assert shell.err == f"error: file: {missing}: No such file or directory\n"
     assert shell("run", "record", str(shell.folder)).exit_code == 2
-    assert shell.err == "error: file: Is a directory\n"
+    assert shell.err == f"error: file: {shell.folder}: Is a directory\n"
 
 
 def test_a_run_id_that_no_run_can_have_is_refused(shell: Shell) -> None:

@@ -60,6 +60,7 @@ class ScriptedStudio:
     def __init__(self, config: StudioConfig | None = None, *, runs: Sequence[str] = ("r1",)) -> None:
         self.config = config or config_of()
         self.readiness = Readiness()
+        self.store_fault_text: str | None = None
         self.runs = {run_id: StartRun(run_id=run_id) for run_id in runs}
         self.frames: Sequence[StreamFrame] = (message(1), message(2), done("c2"))
         self.fault: Exception | None = None
@@ -68,6 +69,9 @@ class ScriptedStudio:
         self.open_streams = 0
         self.resumed_from: list[str | None] = []
         self._stopping = asyncio.Event()
+
+    def store_fault(self) -> str | None:
+        return self.store_fault_text
 
     def _known(self, run_id: str) -> str:
         if self.fault is not None:

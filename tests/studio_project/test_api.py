@@ -249,6 +249,15 @@ async def test_ready_tells_phase_and_progress_until_the_end(app: App, studio: Sc
     assert started.json["phase"] == "ready"
 
 
+async def test_ready_says_when_the_store_is_gone(app: App, studio: ScriptedStudio) -> None:
+    studio.store_fault_text = "there is no database file"
+
+    answer = await ask(app, "GET", "/ready")
+
+    assert answer.status == 503
+    assert answer.json["phase"] == "there is no database file"
+
+
 async def test_static_files_are_served(app: App) -> None:
     answer = await ask(app, "GET", "/static/ninja/swagger-ui.css")
 

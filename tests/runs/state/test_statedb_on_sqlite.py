@@ -208,3 +208,11 @@ async def test_a_file_taken_away_during_a_write_is_noticed_before_the_write_is_a
         away.rename(path)
 
     assert isinstance(fault, StateUnavailable)
+
+
+async def test_a_missing_database_file_is_known_without_asking_the_store(db: StateDB, database_away: Path) -> None:
+    before = db.fault()
+    make_empty(database_away)
+
+    assert before is not None
+    assert db.fault() is None
