@@ -4,6 +4,7 @@ daphne has no ASGI lifespan, so what has to happen before the first and after th
 """
 
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -13,6 +14,7 @@ from typing import Final
 
 from django.db import DatabaseError, connections
 
+from contract.errors import StudioError
 from studio_project.application import build_application
 from studio_project.banner import admin_line, banner_lines, has_token
 from studio_project.composition import Studio, build_studio, get_studio, set_studio
@@ -23,6 +25,8 @@ from studio_project.http_errors import incident
 from studio_project.readiness import Readiness
 from studio_project.schema import migrate, refuse_missing, refuse_unknown, schema_state
 from studio_project.server import StudioServer, run_on_reactor
+
+_log = logging.getLogger(__name__)
 
 Say = Callable[[str], None]
 Part = Callable[[], Awaitable[None]]
@@ -148,7 +152,7 @@ class Daemon:
         self._begin(self._options.once_ready)
 
     def _begin(self, parts: Sequence[Part]) -> None:
-        self._parts += [asyncio.create_task(_watched(part)) for part in parts]
+        self._parts += [asyncio.create_task(watched(part)) for part in parts]
 
     def _stop_if_failed(self, starting: asyncio.Task[None]) -> None:
         if not starting.cancelled() and starting.exception() is not None:
@@ -182,9 +186,11 @@ class Daemon:
         self._stop.set()
 
 
-async def _watched(part: Part) -> None:
+async def watched(part: Part) -> None:
     """Run a part; one that fails is told of at once and does not take the daemon with it."""
     try:
         await part()
+    except StudioError as error:
+        _log.warning("a background part of the daemon ended: %s", error)
     except Exception as error:  # noqa: BLE001 (whatever a part raises, the others go on)
         incident(error)

@@ -1,6 +1,7 @@
 """The daemon as a process: what it refuses before it changes anything, and how it ends."""
 
 import json
+import logging
 import re
 import signal
 import socket
@@ -14,8 +15,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from contract.errors import StateUnavailable
 from studio_project.config import isolated_environment
-from studio_project.daemon import ServeRefused, bind, refuse_open_door
+from studio_project.daemon import ServeRefused, bind, refuse_open_door, watched
 from studio_project.home import LOCK_NAME
 from tests.live import ROOT, LiveDaemon, live_daemon
 from tests.studio_project.scripted import config_of
@@ -233,3 +235,19 @@ def end(process: "subprocess.Popen[str]", number: signal.Signals = signal.SIGTER
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("fault", "level", "traced"),
+    [(StateUnavailable(retryable=True, detail="gone"), logging.WARNING, False), (KeyError("x"), logging.ERROR, True)],
+)
+async def test_a_part_that_ends_is_told_of_and_only_the_unforeseen_is_traced(
+    caplog: pytest.LogCaptureFixture, fault: Exception, level: int, traced: bool
+) -> None:
+    async def part() -> None:
+        raise fault
+
+    await watched(part)
+
+    [record] = caplog.records
+    assert (record.levelno, bool(record.exc_info)) == (level, traced)
