@@ -24,6 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from contract.limits import (
+    CURSOR_MAX_CHARS,
     IDENTIFIER_MAX_CHARS,
     INSTANT_MAX,
     JSON_DEPTH_MAX,
@@ -199,6 +200,10 @@ def _identity(value: Any) -> Any:
     return value
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 # Text of a command: any Unicode but NUL and lone surrogates.
 # Bounds stand before this check, or pydantic would count the items of "anything with a length" instead of characters.
 SAFE = AfterValidator(_refuse_unsafe_text)
@@ -210,6 +215,7 @@ Identifier = Annotated[str, Field(min_length=1, max_length=IDENTIFIER_MAX_CHARS,
 # A lower-case token of a closed or growing vocabulary (kinds, signal kinds take CamelCase as well).
 Token = Annotated[str, Field(min_length=1, max_length=64, pattern=_WORD)]
 Tag = Annotated[str, Field(min_length=1, max_length=TAG_MAX_CHARS, pattern=_TAG), SAFE]
+Cursor = Annotated[str, Field(max_length=CURSOR_MAX_CHARS), SAFE]
 Instant = Annotated[float, Field(ge=0, le=INSTANT_MAX)]
 # Before pydantic's own validation, which makes a plain string of a HugeNumber.
 CommandJson = Annotated[JsonValue, BeforeValidator(_refuse_unsafe_json)]
@@ -236,8 +242,14 @@ class Page(ContractModel, Generic[T]):
 
 
 class FieldFailure(ContractModel):
-    """One fault of an input: where (keys and indexes from the top), what kind, and a sentence."""
+    """One fault of an input: where (keys and indexes from the top), what kind, and a sentence.
+
+    A fault within a text also has its line and column there, both from 1; the path then goes on into what the text
+    holds, such as ("content", "args", "depth").
+    """
 
     path: Tup[str | int]
     code: str
     message: str
+    line: int | None = Field(default=None, exclude_if=_is_none)
+    column: int | None = Field(default=None, exclude_if=_is_none)

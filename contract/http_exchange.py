@@ -91,6 +91,12 @@ class HttpExchange:
         )
         return await self._send(model, request, repeatable=repeatable)
 
+    async def delete(self, model: type[M], path: str, query: Query, *, repeatable: bool) -> M:
+        """Remove what is at `path`; `repeatable` as for a command. The media type is asked for without a body too."""
+        headers = {"Content-Type": "application/json"}
+        request = self._client.build_request("DELETE", path, params=query, headers=headers)
+        return await self._send(model, request, repeatable=repeatable)
+
     @asynccontextmanager
     async def stream(self, path: str, query: Query, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
         """Ask for an event stream. httpx's errors pass through: what they mean is the follower's rule."""
@@ -162,7 +168,7 @@ def segment(resource: str, identifier: str) -> str:
 
 def query_of(model: BaseModel, *, exclude: frozenset[str] = frozenset()) -> Query:
     """Return the fields that were set as query parameters; lists repeat their key."""
-    return model.model_dump(mode="json", exclude_unset=True, exclude_none=True, exclude=set(exclude))
+    return model.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True, exclude=set(exclude))
 
 
 def _checked_url(text: str) -> httpx.URL:

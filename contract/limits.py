@@ -57,6 +57,21 @@ EVIDENCE_LIMIT_MAX: Final = 1_000
 # Content one answer may carry; messages beyond it come withheld, with their size, and can be read by pane.
 READ_BUDGET_BYTES: Final = 4 * 1024 * 1024
 
+# Definitions. A prompt of a mebibyte is beyond every context window; a name leaves room for its extension in the 255
+# bytes of a file name.
+DEFINITION_MAX_BYTES: Final = 1024 * 1024
+DEFINITION_NAME_MAX_CHARS: Final = 120
+# Each entry of a page is read from the disk to be compared with the history.
+DEFINITION_LIST_LIMIT_MAX: Final = 1_000
+# Percent-encoded, a character takes up to twelve bytes, and servers take a request's head up to 16 KiB.
+DELETE_MESSAGE_MAX_CHARS: Final = 500
+# A hand-made playbook has a depth of 5 and some hundred values; aliases count as what they stand for.
+YAML_DEPTH_MAX: Final = 50
+YAML_VALUES_MAX: Final = 20_000
+DIFF_CONTEXT_LINES_MAX: Final = 1_000
+# The peer's bound on prompts, in playbooks and actions alike.
+PROMPT_MAX_CHARS: Final = 262_144
+
 # Streams.
 HEARTBEAT_SECONDS: Final = 5.0
 STREAM_PAGE_ENTRIES: Final = 500

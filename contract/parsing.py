@@ -72,10 +72,12 @@ def parse_query(model: type[M], query: Mapping[str, Sequence[str]], **fixed: obj
     """
     data: dict[str, object] = dict(fixed)
     repeated: list[FieldFailure] = []
+    # A field that is called like a word of Python goes by its alias.
+    fields = {field.alias or name: field for name, field in model.model_fields.items() if name not in fixed}
     for key, values in query.items():
-        field = model.model_fields.get(key)
-        if field is None or key in fixed:
-            repeated.append(_unknown(key, [name for name in model.model_fields if name not in fixed]))
+        field = fields.get(key)
+        if field is None:
+            repeated.append(_unknown(key, list(fields)))
         elif get_origin(kind := _bare(field.annotation)) is tuple:
             data[key] = list(values)
         elif len(values) > 1:

@@ -5,10 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from contract.artifacts import ArtifactView
-from contract.base import SAFE, ContractModel, Identifier, Instant, Name, Summary, Tag, Text, Token, Tup
+from contract.base import ContractModel, Cursor, Identifier, Instant, Name, Summary, Tag, Text, Token, Tup
 from contract.events import MessageView, ProcessIdentity, RunGraph, SignalView
 from contract.limits import (
-    CURSOR_MAX_CHARS,
     EVIDENCE_LIMIT_DEFAULT,
     EVIDENCE_LIMIT_MAX,
     LIST_LIMIT_DEFAULT,
@@ -23,7 +22,6 @@ RunSort = Literal["recent", "started", "cost"]
 TagsMatch = Literal["all", "any"]
 Pane = Literal["messages", "signals", "artifacts", "transitions", "output"]
 Health = Literal["healthy", "idle", "unresponsive", "stale", "orphaned"]
-Cursor = Annotated[str, Field(max_length=CURSOR_MAX_CHARS), SAFE]
 
 
 class RunQuery(ContractModel):

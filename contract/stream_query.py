@@ -1,7 +1,6 @@
 """What a stream is asked for: one model for every door, so that all refuse the same."""
 
-from contract.base import ContractModel
-from contract.runs import Cursor
+from contract.base import ContractModel, Cursor
 
 
 class StreamQuery(ContractModel):

@@ -1,14 +1,9 @@
 """Admin pages of runs and what belongs to them."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, get_args
 
-from asgiref.sync import async_to_sync
-from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.admin import SimpleListFilter
-from django.contrib.admin.helpers import ActionForm
-from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
@@ -16,9 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
-from contract.errors import StudioError
 from contract.events import Role
-from contract.limits import SUMMARY_MAX_CHARS
 from contract.parsing import parse_model
 from contract.runs import CancelRun
 from runs.models import (
@@ -37,12 +30,9 @@ from runs.naming import fold
 from runs.reasons import REASONS
 from runs.transitions import STATUSES
 from studio_project.admin import ReadOnlyAdmin, dollars, head, instant
+from studio_project.admin_actions import SteeringAdmin, reason_of
 from studio_project.admin_filters import fixed_filter, text_filter
 from studio_project.composition import get_studio
-
-# One click: more are a mistake, or the work of a script over the API.
-CANCELLED_AT_ONCE_MAX: Final = 500
-_TOLD_REFUSALS_MAX: Final = 20
 
 # What belongs to a run: title, list, and the counter of the run's row where it has one.
 _BELONGINGS: Final = (
@@ -87,14 +77,8 @@ def invocation_runs(invocation: InvocationRecord) -> SafeString:
     return format_html('<a href="{}?{}">its runs</a>', reverse("admin:runs_runrecord_changelist"), query)
 
 
-class CancelForm(ActionForm):
-    """The choice of an action, with a reason."""
-
-    reason = forms.CharField(required=False, max_length=SUMMARY_MAX_CHARS, label="Reason")
-
-
 @admin.register(RunRecord)
-class RunAdmin(ReadOnlyAdmin):
+class RunAdmin(SteeringAdmin):
     """Runs, newest change first."""
 
     list_display = (
@@ -138,7 +122,6 @@ class RunAdmin(ReadOnlyAdmin):
         ("Keys", ("id", "invocation", "search_text", "sort_started_at", "sort_cost")),
     )
     actions = ("cancel",)
-    action_form = CancelForm
 
     def get_search_results(
         self,
@@ -153,47 +136,16 @@ class RunAdmin(ReadOnlyAdmin):
         exact = queryset.filter(run_id=term)
         return (exact if exact.exists() else queryset.filter(search_text__contains=fold(term))), False
 
-    def has_cancel_permission(self, request: HttpRequest) -> bool:
-        """Whether the user may change runs, which here means to steer them."""
-        return request.user.has_perm("runs.change_runrecord")
-
-    @admin.action(description="Cancel", permissions=["cancel"])
+    @admin.action(description="Cancel", permissions=["steer"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[RunRecord]) -> None:
         """Ask the chosen runs to stop, and tell what became of each."""
-        runs = list(queryset.only("run_id")[: CANCELLED_AT_ONCE_MAX + 1])
-        if len(runs) > CANCELLED_AT_ONCE_MAX:
-            self.message_user(request, f"At most {CANCELLED_AT_ONCE_MAX} runs at once.", messages.ERROR)
-            return
-        reason = request.POST.get("reason") or f"by {request.user.get_username()} in the admin"
-        refused = async_to_sync(_cancel_each)([run.run_id for run in runs], reason)
-        self._tell(request, refused)
-        asked = [run for run in runs if run.run_id not in refused]
-        if asked:
-            LogEntry.objects.log_actions(
-                user_id=str(request.user.pk),
-                queryset=asked,
-                action_flag=CHANGE,
-                change_message=f"asked to stop: {reason}",
-            )
-            self.message_user(request, f"Asked to stop: {len(asked)}.", messages.SUCCESS)
+        reason = reason_of(request) or f"by {request.user.get_username()} in the admin"
 
-    def _tell(self, request: HttpRequest, refused: Mapping[str, StudioError]) -> None:
-        told = list(refused.items())[:_TOLD_REFUSALS_MAX]
-        for run_id, error in told:
-            self.message_user(request, f"Run {run_id}: {error}", messages.ERROR)
-        if len(refused) > len(told):
-            self.message_user(request, f"Refused besides: {len(refused) - len(told)}.", messages.ERROR)
+        async def cancel(run: RunRecord) -> None:
+            await get_studio().cancel_run(run.run_id, parse_model(CancelRun, {"reason": reason}))
 
-
-async def _cancel_each(run_ids: Sequence[str], reason: str) -> dict[str, StudioError]:
-    """Cancel runs one by one; return those that were refused, with why."""
-    refused: dict[str, StudioError] = {}
-    for run_id in run_ids:
-        try:
-            await get_studio().cancel_run(run_id, parse_model(CancelRun, {"reason": reason}))
-        except StudioError as error:
-            refused[run_id] = error
-    return refused
+        logged = f"asked to stop: {reason}"
+        self.steer(request, queryset.only("run_id"), cancel, told="Asked to stop", logged=logged)
 
 
 @admin.register(InvocationRecord)

@@ -1,5 +1,6 @@
 """Looks at the processes of this machine."""
 
+import os
 import socket
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,10 @@ class LocalProcesses:
         if process.started_at is None:
             return None
         return abs(started_at - process.started_at) <= _START_TOLERANCE_SECONDS
+
+    def own(self) -> ProcessIdentity:
+        """Name this process. Not kept: a fork would be taken for its parent."""
+        return identify(os.getpid())
 
     def elsewhere(self, process: ProcessIdentity) -> bool:
         """Whether the process belongs to another host."""

@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from studio_project.admin_values import CELL_MAX_CHARS, excerpt, instant_text, json_text, usd_text
+from studio_project.admin_values import CELL_MAX_CHARS, FIELD_MAX_CHARS, cut, excerpt, instant_text, json_text, usd_text
 from studio_project.config import current_config
 
 if TYPE_CHECKING:
@@ -57,6 +57,11 @@ def head(field: str) -> Shown:
 def pretty(field: str) -> Shown:
     """Show JSON text over several lines."""
     return _column(field, lambda record: _block(json_text(getattr(record, field))))
+
+
+def plain(field: str) -> Shown:
+    """Show text as it is, over its own lines."""
+    return _column(field, lambda record: _block(cut(getattr(record, field), FIELD_MAX_CHARS)))
 
 
 def _column(field: str, shown: Shown, *, sort: str | None = None) -> Shown:
@@ -101,13 +106,14 @@ class ReadOnlyAdmin(_ModelAdmin):
     """Lists and shows records. Nothing is added, changed or deleted in place.
 
     A list reads the fields in `list_display` and `also_read`, and of those in `heads` only the beginning;
-    `json_fields` the fields that hold JSON text, `sections` the fields of a page in titled groups (default: one group
-    with every field), `extras` further callables of a page.
+    `json_fields` the fields that hold JSON text, `text_fields` those of several lines, `sections` the fields of a
+    page in titled groups (default: one group with every field), `extras` further callables of a page.
     """
 
     also_read: ClassVar[tuple[str, ...]] = ()
     heads: ClassVar[Sequence[str]] = ()
     json_fields: ClassVar[Sequence[str]] = ()
+    text_fields: ClassVar[Sequence[str]] = ()
     sections: ClassVar[Sequence[tuple[str, Sequence[str]]]] = ()
     extras: ClassVar[Sequence[Shown]] = ()
 
@@ -143,6 +149,8 @@ class ReadOnlyAdmin(_ModelAdmin):
         name = field.name
         if name in self.json_fields:
             return pretty(name)
+        if name in self.text_fields:
+            return plain(name)
         if isinstance(field, FloatField) and (name == "at" or name.endswith("_at")):
             return instant(name)
         if name.endswith("_micros"):

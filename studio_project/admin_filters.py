@@ -57,9 +57,30 @@ class TextFilter(SimpleListFilter):
         }
 
 
-def fixed_filter(lookup: str, values: Sequence[str]) -> type[FixedFilter]:
-    """Return a filter by one of `values`."""
-    return type("FixedFilter", (FixedFilter,), _named(lookup) | {"lookup": lookup, "values": tuple(values)})
+class PresenceFilter(FixedFilter):
+    """Whether the field `lookup` holds anything; `present` is the answer for one that does."""
+
+    values = ("yes", "no")
+    present: ClassVar[str]
+
+    def queryset(self, _: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
+        """Keep the rows of the chosen answer; none for a value that is no answer."""
+        value = self.value()
+        if value is None:
+            return queryset
+        absent = value != self.present
+        return queryset.filter(**{f"{self.lookup}__isnull": absent}) if value in self.values else queryset.none()
+
+
+def fixed_filter(lookup: str, values: Sequence[str], parameter: str | None = None) -> type[FixedFilter]:
+    """Return a filter by one of `values`; `parameter` names it in the URL where `lookup` is not that name."""
+    named = _named(parameter or lookup)
+    return type("FixedFilter", (FixedFilter,), named | {"lookup": lookup, "values": tuple(values)})
+
+
+def presence_filter(lookup: str, parameter: str, *, present: str = "yes") -> type[PresenceFilter]:
+    """Return a filter by whether a field is null; `present` ("yes" or "no") is the answer where it is not."""
+    return type("PresenceFilter", (PresenceFilter,), _named(parameter) | {"lookup": lookup, "present": present})
 
 
 def text_filter(lookup: str, parameter: str | None = None) -> type[TextFilter]:

@@ -6,10 +6,12 @@ Sessions, cookies and CSRF tokens belong to the admin; the API has bearers and s
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.views.main import ERROR_FLAG
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.exceptions import ValidationError
 from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -72,8 +74,27 @@ class AdminValues(AdminOnly, MiddlewareMixin):
     """Answers a value that no column of the database can hold, in whichever page's URL it is.
 
     As the admin answers others that find nothing: a query string is dropped, with a word about it, and a record of
-    that key is not there.
+    that key is not there. So is one, among those chosen for an action, whose key can be none.
     """
+
+    # Django takes either form, and would run a plain one in a thread for every request.
+    async def process_view(
+        self,
+        request: HttpRequest,
+        callback: Callable[..., HttpResponseBase],
+        _args: tuple[Any, ...],
+        _kwargs: dict[str, Any],
+    ) -> HttpResponseBase | None:
+        """Raise Http404 for a chosen key that can be none; Django calls this for every view."""
+        page = getattr(callback, "model_admin", None)
+        if page is None or request.method != "POST":
+            return None
+        for key in request.POST.getlist(ACTION_CHECKBOX_NAME):
+            try:
+                page.opts.pk.to_python(key)
+            except ValidationError as fault:
+                raise Http404 from fault
+        return None
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
         """Redirect or raise Http404; Django calls this for what a view raised."""

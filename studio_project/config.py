@@ -28,6 +28,7 @@ from studio_project.database_url import Database, parse_database_url
 
 PREFIX = "STUDIO_"
 FILE_NAME = "studio.toml"
+DATABASE_NAME = "studio.db"
 
 Origin = Literal["default", "file", "env"]
 
@@ -173,7 +174,7 @@ def load_config(environ: Mapping[str, str], *, localtime: Path = Path("/etc/loca
     home = _home(environ)
     file = read_config_file(home / FILE_NAME, known=FILE_KEYS, elsewhere=ENVIRONMENT_ONLY)
     from_env = _environment(environ)
-    database_url = "sqlite://" + quote(str(home / "studio.db"))
+    database_url = "sqlite://" + quote(str(home / DATABASE_NAME))
     defaults = {"database_url": database_url, "timezone": _machine_zone(localtime)}
     values = defaults | file.values | from_env | {"home": home}
     origins = _origins(file, from_env)
@@ -194,6 +195,17 @@ def load_config(environ: Mapping[str, str], *, localtime: Path = Path("/etc/loca
 def current_config() -> StudioConfig:
     """The configuration of this process, loaded once."""
     return load_config(os.environ)
+
+
+def chosen_editor(environ: Mapping[str, str]) -> str:
+    """Return the command line of the user's editor: VISUAL, else EDITOR, else `vi` (POSIX, as `crontab -e` does)."""
+    chosen = (environ.get(name, "").strip() for name in ("VISUAL", "EDITOR"))
+    return next(filter(None, chosen), "vi")
+
+
+def current_editor() -> str:
+    """Return the editor that the environment of this process names."""
+    return chosen_editor(os.environ)
 
 
 def isolated_environment(home: Path, **values: str) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """The contract's examples and streams, recorded from the real application on a clock and ids that are the same always.
 
 One story is told to an empty store: a run with two branches and signals that ends well, one that is cancelled, and
-one that never says anything. What the application answers is kept, byte for byte where it is a stream.
+one that never says anything; then an agent that is saved, edited by hand, rolled back and deleted, and a playbook that
+does not reach its file. What the application answers is kept, byte for byte where it is a stream.
 """
 
 import json
@@ -12,7 +13,18 @@ from typing import Any, Final, Protocol
 from contract.errors import PermissionDenied, ReconciliationRequired
 from contract.events import ProcessIdentity
 from studio_project.asgi_types import App
+from studio_project.config import StudioConfig
 from studio_project.contract_asgi import AsgiClient, Exchange, Request
+from studio_project.contract_definitions import (
+    READ,
+    RECONCILIATIONS,
+    RETRY,
+    SAVED,
+    UNWRITTEN,
+    edit_by_hand,
+    find_playbooks,
+    lose_playbooks,
+)
 from studio_project.contract_documents import as_text
 from studio_project.contract_story import (
     BACKLOG,
@@ -38,6 +50,8 @@ TOKEN: Final = "token-of-the-examples"  # noqa: S105 (shown to everybody, valid 
 _STALL_SECONDS: Final = 0.05
 # The incident of an unforeseen error is random; in the recording it is this.
 _INCIDENT: Final = "0" * 16
+
+_WRITER: Final = ProcessIdentity(host="example-host", pid=4242)
 
 Files = dict[str, str]
 
@@ -85,6 +99,10 @@ class FaultyProbe:
             raise self.fault
         return True
 
+    def own(self) -> ProcessIdentity:
+        """Return a process that is the same always."""
+        return _WRITER
+
     def elsewhere(self, process: ProcessIdentity) -> bool:  # noqa: ARG002 (the port's signature)
         """Return that no process is on another host."""
         return False
@@ -93,6 +111,7 @@ class FaultyProbe:
 class RecordedStudio(Protocol):
     """What the recording needs of Studio beside its application."""
 
+    config: StudioConfig
     readiness: Readiness
 
     def stopping(self) -> None:
@@ -116,6 +135,7 @@ class Recording:
         messages, signals = _StreamFile("stream"), _StreamFile("signals")
         await self._live(messages, signals)
         await self._read()
+        await self._define()
         await self._redirects()
         await self._errors()
         await self._goodbyes(messages, signals)
@@ -159,6 +179,22 @@ class Recording:
             await self._keep(f"evidence-{pane}", request)
         await self._keep("invocations-page", Request(path="/api/v1/invocations/"))
         await self._keep("invocation-detail", Request(path="/api/v1/invocations/nightly-42"))
+
+    async def _define(self) -> None:
+        home = self._studio.config.home
+        for name, request in SAVED.items():
+            await self._keep(name, request)
+        edit_by_hand(home)
+        for name, request in READ.items():
+            await self._keep(name, request)
+        lose_playbooks(home)
+        self._clock.advance()
+        _, refused = await self._client.whole(UNWRITTEN)
+        reconciliation = f"{RECONCILIATIONS}{json.loads(refused)['reconciliation_id']}"
+        await self._keep("reconciliations-page", Request(path=RECONCILIATIONS, query="status=pending"))
+        await self._keep("reconciliation-detail", Request(path=reconciliation))
+        find_playbooks(home)
+        await self._keep("reconciliation-resolved", post(f"{reconciliation}/resolve", RETRY))
 
     async def _redirects(self) -> None:
         requests = (

@@ -13,6 +13,7 @@ START_AT: Final = 1_750_000_000.0
 RUNS: Final = "/api/v1/runs/"
 RUN: Final = "/api/v1/runs/demo-1"
 QUIET: Final = "/api/v1/runs/demo-3"
+DEFINITIONS: Final = "/api/v1/definitions/"
 
 
 def post(path: str, body: Any) -> Request:
@@ -87,11 +88,17 @@ REFUSED: Final[tuple[Request, ...]] = (
     post(RUNS, b'{"kind": "agent", "kind": "flow"}'),
     Request(path=RUN, query="cursor=garbled"),
     Request(path=f"{RUN}/stream", headers={"Last-Event-ID": "garbled"}),
+    Request(method="PUT", path=f"{DEFINITIONS}playbook/hasty", body={"content": "steps:\n  - [1, 2\n"}),
+    Request(method="PUT", path=f"{DEFINITIONS}playbook/hasty", body={"content": "a: 1\n", "name": "other"}),
+    Request(method="PUT", path=f"{DEFINITIONS}agent/reviewer!", body={"content": ""}),
     Request(path="/api/v1/runs/nobody"),
     Request(path="/api/v1/runs/nobody/signals"),
+    Request(path=f"{DEFINITIONS}robot/reviewer"),
+    Request(path=f"{DEFINITIONS}agent/reviewer/versions/latest"),
     Request(path="/api/v1/nothing-here"),
     post(RUNS, QUIET_RUN),
     post(f"{RUN}/cancel", {}),
+    Request(method="PUT", path=f"{DEFINITIONS}agent/reviewer", body={"content": "Mine.\n", "expected_version": 4}),
     Request(path=RUNS, headers={"Authorization": "Basic bm9ib2R5"}),
     Request(path=f"{RUN}/stream", headers={"Authorization": "Bearer another"}),
     Request(path=RUNS, headers={"Host": "evil.example"}),

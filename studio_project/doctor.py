@@ -73,7 +73,10 @@ class HomeFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class DatabaseFacts:
-    """The database as it answers; `fault` says why it does not, `absent` that it is yet to be made."""
+    """The database as it answers; `fault` says why it does not, `absent` that it is yet to be made.
+
+    `reconciliations` are pending; None where the schema does not tell yet.
+    """
 
     absent: bool = False
     fault: str | None = None
@@ -82,6 +85,7 @@ class DatabaseFacts:
     journal_mode: str | None = None
     size_bytes: int = 0
     wal_bytes: int = 0
+    reconciliations: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +193,8 @@ def _database(config: StudioConfig, database: DatabaseFacts) -> Iterator[Finding
         yield _schema(database.schema)
     if database.journal_mode is not None:
         yield _journal(database, database.journal_mode)
+    if database.reconciliations is not None:
+        yield _definitions(database.reconciliations)
 
 
 def _schema(schema: SchemaState) -> Finding:
@@ -209,6 +215,14 @@ def _journal(database: DatabaseFacts, mode: str) -> Finding:
         detail = f"wal, but its log has {database.wal_bytes // _MIB:,} MiB"
         return _warn("journal", detail, "a reader holds it open: restart the daemon and whatever else reads the file")
     return _ok("journal", f"wal, its log has {database.wal_bytes / _MIB:,.1f} MiB")
+
+
+def _definitions(pending: int) -> Finding:
+    if pending == 0:
+        return _ok("definitions", "no reconciliation is pending")
+    told = "1 reconciliation is" if pending == 1 else f"{pending:,} reconciliations are"
+    detail = f"{told} pending: saved to the history, and not in the file"
+    return _warn("definitions", detail, "`studio definition reconcile` lists what is pending")
 
 
 def _port(config: StudioConfig, facts: Facts) -> Finding:

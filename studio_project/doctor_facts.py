@@ -11,6 +11,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 import django
+from django.apps import apps
 from django.db import DatabaseError, connection
 
 from contract.ports import Clock
@@ -59,6 +60,7 @@ def database_facts(config: StudioConfig) -> DatabaseFacts:
     try:
         schema = schema_state()
         version, size_bytes, journal_mode = _sqlite() if connection.vendor == "sqlite" else _postgresql()
+        reconciliations = None if schema.missing or schema.unknown else _pending_reconciliations()
     except DatabaseError as error:
         return DatabaseFacts(fault=str(error).strip().partition("\n")[0])
     finally:
@@ -69,6 +71,7 @@ def database_facts(config: StudioConfig) -> DatabaseFacts:
         size_bytes=size_bytes,
         journal_mode=journal_mode,
         wal_bytes=wal_bytes,
+        reconciliations=reconciliations,
     )
 
 
@@ -98,6 +101,11 @@ def _postgresql() -> tuple[str, int, str | None]:
         cursor.execute("SELECT current_setting('server_version'), pg_database_size(current_database())")
         version, size_bytes = cursor.fetchone()
     return f"PostgreSQL {version}", size_bytes, None
+
+
+def _pending_reconciliations() -> int:
+    pending: int = apps.get_model("definitions", "ReconciliationRecord").objects.filter(status="pending").count()
+    return pending
 
 
 def _mode(path: Path) -> int | None:

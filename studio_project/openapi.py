@@ -40,15 +40,23 @@ def describes(
 ) -> Json:
     """Return the keyword arguments of a router decorator for one endpoint.
 
-    `errors` are the codes of this endpoint beside those that any request may meet; `path_fields` are fields of the
-    query model that the path gives.
+    `errors` are the codes of this endpoint beside those that any request may meet; `path_fields` are fields that the
+    path gives: a query has them not, a body may repeat them.
     """
     extra: Json = {ERROR_CODES: sorted(errors)}
     if query is not None:
         extra["parameters"] = query_parameters(query, leaving_out=path_fields)
     if body is not None:
-        extra["requestBody"] = {"content": {_JSON: {"schema": schema_of(body)}}, "required": body_required}
+        schema = _body_schema(body, path_fields)
+        extra["requestBody"] = {"content": {_JSON: {"schema": schema}}, "required": body_required}
     return {"response": {status: success}, "openapi_extra": extra}
+
+
+def _body_schema(model: type[BaseModel], path_fields: Iterable[str]) -> Json:
+    schema, given = schema_of(model), set(path_fields)
+    if given:
+        schema["required"] = [name for name in schema["required"] if name not in given]
+    return schema
 
 
 def schema_of(model: Any) -> Json:

@@ -62,9 +62,13 @@ class StateDB:
         """
         return await self._readers.run(partial(_in_snapshot, work) if snapshot else work)
 
-    async def write(self, work: Callable[[], T]) -> T:
-        """Run a function in one write transaction, again after a lock. Raises StateUnavailable."""
-        return await self._writers.run(partial(_in_transaction, work))
+    async def write(self, work: Callable[[], T], *, durable: bool = True) -> T:
+        """Run a function in one write transaction, again after a lock. Raises StateUnavailable.
+
+        The commit is on the disk when this returns. One that is not `durable` is seen by everybody at once and may be
+        undone by a machine that loses its power, as a whole: for what the next start finds out by itself.
+        """
+        return await self._writers.run(partial(_in_transaction, work) if durable else partial(_unhurried, work))
 
     def fault(self) -> str | None:
         """Say what keeps the store from being used as far as can be known without asking it, or None."""
@@ -157,6 +161,25 @@ def _in_snapshot(work: Callable[[], T]) -> T:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         return work()
+
+
+def _unhurried(work: Callable[[], T]) -> T:
+    """Commit without waiting for the disk; in both databases later commits that do wait take this one along."""
+    connection = connections[_ALIAS]
+    if connection.vendor == "postgresql":
+        return _in_transaction(partial(_not_waiting, work))
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA synchronous = NORMAL")  # cannot be said within a transaction
+        try:
+            return _in_transaction(work)
+        finally:
+            cursor.execute("PRAGMA synchronous = FULL")
+
+
+def _not_waiting(work: Callable[[], T]) -> T:
+    with connections[_ALIAS].cursor() as cursor:
+        cursor.execute("SET LOCAL synchronous_commit = off")
+    return work()
 
 
 def _in_transaction(work: Callable[[], T]) -> T:

@@ -22,7 +22,7 @@ from typing_extensions import Buffer
 
 # C0, DEL and C1 move cursors and start sequences (ECMA-48); the line separators and the bidirectional overrides make
 # text read differently from what it is (Unicode TR 36, 2.10); lone surrogates cannot be encoded.
-_UNPRINTABLE: Final = "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+_UNPRINTABLE: Final = r"\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 _CONTROL: Final = re.compile(f"[\x00-\x1f{_UNPRINTABLE}]")
 # JSON has escaped the others already.
 _CONTROL_IN_JSON: Final = re.compile(f"[{_UNPRINTABLE}]")
@@ -138,6 +138,11 @@ class Terminal:
         """Whether a person watches the notes."""
         return self._err.isatty()
 
+    @property
+    def for_people(self) -> bool:
+        """Whether a person reads the results, rather than a program."""
+        return self._tty or self._out.isatty()
+
     def model(self, model: BaseModel) -> None:
         """Print one model as one line of JSON."""
         encoding = getattr(self._out, "encoding", None) or "utf-8"
@@ -166,6 +171,19 @@ class Terminal:
         header, *rows = _aligned(_telling_columns(shown), self._cells) if self._tty else _aligned(shown, None)
         self.line(Styled(header, "bold"))
         self.lines([Styled(row)] for row in rows)
+
+    def content(self, text: str) -> None:
+        """Print a text as it is, byte for byte in UTF-8; on a terminal in printable lines."""
+        if not text:
+            return
+        if self._out.isatty():
+            self._write("\n".join([*printable_block(text.removesuffix("\n")), ""]))
+        elif buffer := getattr(self._out, "buffer", None):
+            self._out.flush()
+            buffer.write(text.encode())
+            buffer.flush()
+        else:
+            self._write(text)
 
     def note(self, text: str) -> None:
         """Tell people something that is no result."""

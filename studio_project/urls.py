@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import path
 
+from definitions.api import router as definitions_router
 from runs.api import router as runs_router
 from runs.consumers import streams as run_streams
 from studio_project import error_pages
@@ -17,7 +18,7 @@ from studio_project.http_errors import OK, UNAVAILABLE
 from studio_project.request_rules import BODY_METHODS, SAFE_METHODS, is_admin
 from studio_project.version import VERSION
 
-_routers = (runs_router,)
+_routers = (runs_router, definitions_router)
 _streams = (*run_streams,)
 
 api = build_api(_routers, {stream.template: stream.described() for stream in _streams})

@@ -1,8 +1,8 @@
 """Runs and invocations as tables and lines for people. Values in, text out; `zone` is where the reader lives."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, tzinfo
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
 from typing import Final
 
 from pydantic import JsonValue
@@ -23,6 +23,7 @@ from contract.runs import (
     RunSummary,
 )
 from studio_project.terminal import UNKNOWN, Line, Styled, Table, printable_block
+from studio_project.wording import clock_time, instant, minute, pairs, titled
 
 _STATUS_STYLES: Final = {
     "running": "cyan",
@@ -89,7 +90,7 @@ def invocations_table(invocations: Sequence[InvocationSummary], zone: tzinfo) ->
 
 def invocation_lines(invocation: InvocationDetail, zone: tzinfo) -> list[Line]:
     """Return what `invocation show` says above the table of its runs."""
-    lines = _pairs(
+    lines = pairs(
         [
             ("invocation", invocation.invocation_id),
             ("kind", invocation.kind),
@@ -106,18 +107,18 @@ def invocation_lines(invocation: InvocationDetail, zone: tzinfo) -> list[Line]:
 
 def run_lines(run: RunDetail, zone: tzinfo) -> Iterator[Line]:
     """Yield what `run show` says, branch by branch."""
-    yield from _pairs(_run_facts(run, zone))
+    yield from pairs(_run_facts(run, zone))
     if run.graph is not None:
-        yield from _titled("graph", (f"{edge.source} -> {edge.target}" for edge in run.graph.edges))
-        yield from _titled("nodes", (f"{node.id} {node.label or ''}" for node in run.graph.nodes))
+        yield from titled("graph", (f"{edge.source} -> {edge.target}" for edge in run.graph.edges))
+        yield from titled("nodes", (f"{node.id} {node.label or ''}" for node in run.graph.nodes))
     artifacts = (f"{found.kind} {found.name} {found.path or ''}" for found in run.artifacts)
-    yield from _titled("artifacts", artifacts)
+    yield from titled("artifacts", artifacts)
     moves = (
         f"{instant(move.at, zone)} {move.from_status or 'new'} -> {move.to_status} {move.reason_code}"
         f" by {move.actor}{' (refused)' if move.refused else ''}"
         for move in run.transitions
     )
-    yield from _titled("transitions", moves)
+    yield from titled("transitions", moves)
     for branch in run.branches:
         yield from _branch_lines(branch, zone)
     if run.next_cursor is not None:
@@ -178,21 +179,6 @@ def status_words(run: RunSummary) -> str:
     return run.status
 
 
-def instant(at: float | None, zone: tzinfo) -> str:
-    """Return an instant as date and time in the reader's zone."""
-    return UNKNOWN if at is None else f"{datetime.fromtimestamp(at, zone):%Y-%m-%d %H:%M:%S}"
-
-
-def minute(at: float | None, zone: tzinfo) -> str:
-    """Return an instant to the minute, for lists."""
-    return UNKNOWN if at is None else f"{datetime.fromtimestamp(at, zone):%Y-%m-%d %H:%M}"
-
-
-def clock_time(at: float, zone: tzinfo) -> str:
-    """Return the time of day of an instant."""
-    return f"{datetime.fromtimestamp(at, zone):%H:%M:%S}"
-
-
 def took(started_at: float | None, ended_at: float | None) -> str:
     """Return a duration in its two largest units."""
     if started_at is None or ended_at is None:
@@ -238,20 +224,6 @@ def _run_facts(run: RunDetail, zone: tzinfo) -> list[tuple[str, str | None]]:
 
 def _count(tokens: int | None) -> str:
     return UNKNOWN if tokens is None else str(tokens)
-
-
-def _pairs(facts: Iterable[tuple[str, str | None]]) -> list[Line]:
-    known = [(name, value) for name, value in facts if value]
-    width = max(len(name) for name, _ in known)
-    return [[Styled(f"{name:<{width}}  ", "bold"), Styled(value)] for name, value in known]
-
-
-def _titled(title: str, lines: Iterable[str]) -> Iterator[Line]:
-    for number, line in enumerate(lines):
-        if number == 0:
-            yield ()
-            yield (Styled(title, "bold"),)
-        yield (Styled(f"  {line}"),)
 
 
 def _branch_lines(branch: BranchView, zone: tzinfo) -> Iterator[Line]:

@@ -6,9 +6,9 @@ from typing import Final
 
 from contract.base import FieldFailure
 from contract.errors import NotFound, StateUnavailable, ValidationFailure
+from contract.lookup import require_possible
 from contract.ports import Clock
 from contract.runs import CancelResult, CancelRun, ChangeTags, TagsResult
-from runs.lookup import require_possible
 from runs.services.ports import ProcessProbe, RunningProcess, RunSettlementPort, RunWritePort
 
 # Runs looked at and settled at once: one short write transaction each.

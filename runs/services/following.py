@@ -17,11 +17,11 @@ from contract.events import (
     StreamFrame,
 )
 from contract.limits import HEARTBEAT_SECONDS
+from contract.lookup import require_possible
 from contract.parsing import parse_model
 from contract.ports import ChangeFeed
 from contract.stream_query import StreamQuery
 from runs.cursors import ahead_of_run, decode_stream, encode_stream
-from runs.lookup import require_possible
 from runs.services.ports import Entries, EntryPage, RunHead, RunTailPort
 from runs.transitions import is_terminal
 

@@ -2,6 +2,7 @@
 
 from contract.base import Page
 from contract.errors import NotFound
+from contract.lookup import require_possible
 from contract.runs import (
     EvidencePage,
     EvidenceRequest,
@@ -15,7 +16,6 @@ from contract.runs import (
 )
 from runs.cursors import decode_evidence, decode_invocations, decode_window
 from runs.listing import check_query
-from runs.lookup import require_possible
 from runs.services.ports import InvocationReadPort, RunEvidencePort, RunReadPort
 
 

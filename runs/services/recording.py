@@ -2,10 +2,10 @@
 
 from contract.errors import NotFound
 from contract.events import RecordEvents, RecordResult
+from contract.lookup import require_possible
 from contract.ports import Clock, IdGenerator
 from contract.runs import RunSummary, StartRun
 from runs.batch import check_events
-from runs.lookup import require_possible
 from runs.services.ports import RunWritePort
 
 

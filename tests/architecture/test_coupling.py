@@ -33,7 +33,8 @@ _PLACES = {
     "wiring": rf"({_APP}|{_APP}\.(apps|demo)|{_APP}\.migrations(\..+)?|studio_project|studio_project\.(apps|asgi"
     r"|composition|config|config_file|daemon|database_url|first_admin|home|logs|schema|secret_key|settings|system"
     r"|version))",
-    "cli": rf"({_APP}|studio_project)\.management(\..+)?|studio_project\.(banner|cli|commands|doctor\w*|terminal)",
+    "cli": rf"({_APP}|studio_project)\.management(\..+)?|studio_project\.(banner|cli|command_input|commands"
+    r"|doctor\w*|paging|terminal|wording)",
     "remote": r"contract\.(client|http_exchange|sse_parsing|stream_following)",
     "web": rf"{_APP}\.(api|consumers|admin)|studio_project\.(admin|admin_\w+|api|application|asgi_types|connection"
     r"|contract_\w+|error_pages|frame_encoding|http_errors|openapi|pieces|readiness|request_rules|security|server|sse|urls)",

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterable
 from functools import cache
+from typing import get_args
 
 from django.core.management import get_commands
 from django.urls import URLPattern
 
+from contract.definitions import AttemptOutcome, DefinitionOrigin, Drift, Resolution, WriteStatus
 from contract.errors import RequestRefused, StudioApplicationError
+from definitions.errors import WRITE_FAULTS
 from runs.reasons import REASONS
 from studio_project import urls
 from studio_project.config import PREFIX, StudioConfig
@@ -41,6 +44,13 @@ def test_every_error_code_is_documented() -> None:
 
 def test_every_reason_code_is_documented() -> None:
     assert not _missing(REASONS)
+
+
+def test_every_word_of_a_definitions_history_is_documented() -> None:
+    vocabularies = (DefinitionOrigin, WriteStatus, Drift, Resolution, AttemptOutcome)
+
+    assert not _missing(WRITE_FAULTS)
+    assert not _missing(word for vocabulary in vocabularies for word in get_args(vocabulary))
 
 
 @cache

@@ -13,6 +13,7 @@ from typing import Final
 from rich.console import Console
 
 from tests.benchmarks import (
+    section_definitions,
     section_delays,
     section_life,
     section_limit,
@@ -35,6 +36,7 @@ SECTIONS: Final[Mapping[str, Callable[[Bench], Awaitable[None]]]] = {
     "list": section_list.measure,
     "run": section_reading.measure,
     "recording": section_recording.measure,
+    "definitions": section_definitions.measure,
     "sse": section_delays.measure,
     "viewers": section_viewers.measure,
     "daemon": section_life.measure,

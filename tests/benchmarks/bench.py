@@ -16,7 +16,7 @@ from tests.benchmarks.load import Question, Throughput, at_once
 from tests.benchmarks.measures import Results
 
 HEALTH: Final = Request("/health")
-_READY: Final = "/ready"
+READY: Final = "/ready"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,9 @@ class Peer:
 
 @dataclass(slots=True, kw_only=True)
 class Bench:
-    """The daemons under measurement, by the number of their runs, and the results."""
+    """The daemons under measurement, by the number of their runs, what makes homes for more, and the results."""
 
+    seeds: Seeds
     daemons: Mapping[int, LiveDaemon]
     starts: Mapping[int, Start]
     peer: Peer | None
@@ -96,9 +97,9 @@ class Setup:
             begin = time.perf_counter()
             found[count] = daemons.serve(home, runs=count, until=until)
             started.append(found[count])
-            await daemons.until_ready(found[count], _READY)
+            await daemons.until_ready(found[count], READY)
             starts[count] = Start(time.perf_counter() - begin, found[count].cpu_seconds())
-        return Bench(daemons=found, starts=starts, peer=await self._peer(started), results=Results())
+        return Bench(seeds=self.seeds, daemons=found, starts=starts, peer=await self._peer(started), results=Results())
 
     async def _home(self, name: str, fill: Fill) -> tuple[Path, float]:
         say(f"seeding {name}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from tests.benchmarks import (
+    section_definitions,
     section_delays,
     section_life,
     section_list,
@@ -109,6 +110,7 @@ def _unmeasured(results: Results) -> None:
 _LIST: Final = section_list.SECTION
 _RUN: Final = section_reading.SECTION
 _RECORDING: Final = section_recording.SECTION
+_DEFINITIONS: Final = section_definitions.SECTION
 _DELAYS: Final = section_delays.SECTION
 _VIEWERS: Final = section_viewers.SECTION
 _DAEMON: Final = section_life.SECTION
@@ -145,7 +147,21 @@ GOALS: Final = (
     Goal(work="schedule create and patch: faster than the peer", reading=_unmeasured, at_least=10),
     Goal(work="list of 1,000 schedules: faster than the peer", reading=_unmeasured, at_least=4),
     Goal(work="stats: faster than the peer", reading=_unmeasured, at_least=20),
-    Goal(work="definition save, 4 KiB: faster than the peer", reading=_unmeasured, at_least=5),
+    Goal(
+        work="definition save, 4 KiB: faster than the peer",
+        reading=_advantage(_DEFINITIONS, section_definitions.SAVE, LATENCY),
+        at_least=5,
+    ),
+    Goal(
+        work="start to ready, 10,000 definitions, 100 of them or all pending",
+        reading=_most(
+            _DEFINITIONS,
+            (section_definitions.START_FEW, section_definitions.START_ALL),
+            section_definitions.TO_READY,
+        ),
+        unit="s",
+        at_most=5,
+    ),
     Goal(
         work="recording in batches of 100",
         reading=_least(_RECORDING, _PRODUCERS, section_recording.RATE),

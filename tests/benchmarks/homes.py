@@ -14,7 +14,10 @@ from tests.benchmarks.daemons import ROOT, own_environment
 
 _UNTIL: Final = "seeded-until"
 # What a kept home depends on: another population or another schema needs another home.
-_MAKERS: Final = ("tests/benchmarks/population.py", "tests/benchmarks/seeding.py", "tests/benchmarks/peer_store.py")
+_MAKERS: Final = tuple(
+    f"tests/benchmarks/{name}.py"
+    for name in ("population", "seeding", "peer_store", "definition_files", "definition_seeding")
+)
 _SCHEMAS: Final = "*/migrations/0*.py"
 
 Fill = Callable[[Path, float], None]

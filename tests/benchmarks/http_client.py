@@ -7,7 +7,7 @@ It trusts the daemon: it is for measuring only.
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 HOST: Final = "127.0.0.1"
@@ -38,6 +38,11 @@ class Request:
 def post(target: str, content: object) -> Request:
     """Return a request with a JSON body."""
     return Request(target, "POST", json.dumps(content, separators=(",", ":")).encode())
+
+
+def put(target: str, content: object) -> Request:
+    """Return a request that puts a JSON body in a place."""
+    return replace(post(target, content), method="PUT")
 
 
 async def ask_once(port: int, request: Request) -> Any:

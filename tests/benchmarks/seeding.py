@@ -38,14 +38,14 @@ _AT_ONCE: Final = 5_000
 def seed(count: int, until: float) -> None:
     """Migrate, then store the runs. Raises IntegrityError on a home that has them already."""
     call_command("migrate", verbosity=0)
-    gone = _gone_process()
+    gone = gone_process()
     runs = seeded_runs(count, until=until)
     while chunk := list(islice(runs, _AT_ONCE)):
         with transaction.atomic():
             _store(chunk, gone)
 
 
-def _gone_process() -> ProcessIdentity:
+def gone_process() -> ProcessIdentity:
     """Name a process of this host and boot that no longer lives: this one, as if it had started long before."""
     own = identify(os.getpid())
     return own.model_copy(update={"started_at": (own.started_at or 0.0) - 3_600})

@@ -14,6 +14,17 @@ from pydantic import BaseModel, TypeAdapter
 from contract.application import ContractInfo
 from contract.base import Page
 from contract.client import RemoteStudio
+from contract.definitions import (
+    DefinitionDetail,
+    DefinitionSummary,
+    DefinitionVersion,
+    DefinitionVersionSummary,
+    Reconciliation,
+    ReconciliationDetail,
+    SaveResult,
+    SnapshotResult,
+)
+from contract.diffs import DefinitionDiff
 from contract.errors import BODY_ATTRIBUTES, ErrorBody, RequestRefused, StudioApplicationError
 from contract.events import (
     DoneFrame,
@@ -51,6 +62,20 @@ MODELS: dict[str, type[BaseModel]] = {
     "tags-result": TagsResult,
     "invocations-page": Page[InvocationSummary],
     "invocation-detail": InvocationDetail,
+    "definition-created": SaveResult,
+    "definition-saved": SaveResult,
+    "definition-edited": DefinitionDetail,
+    "definition-detail": DefinitionDetail,
+    "definition-rolled-back": SaveResult,
+    "definition-deleted": SaveResult,
+    "definitions-page": Page[DefinitionSummary],
+    "definition-version": DefinitionVersion,
+    "definition-versions-page": Page[DefinitionVersionSummary],
+    "definition-diff": DefinitionDiff,
+    "snapshot-result": SnapshotResult,
+    "reconciliations-page": Page[Reconciliation],
+    "reconciliation-detail": ReconciliationDetail,
+    "reconciliation-resolved": Reconciliation,
     **{f"evidence-{pane}": EvidencePage for pane in ("messages", "signals", "artifacts", "transitions", "output")},
 }
 EXCHANGES = {"application-errors", "redirects"}

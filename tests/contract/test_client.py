@@ -6,9 +6,24 @@ import httpx
 import pytest
 
 from contract.base import Page
-from contract.errors import (
-    NotFound,
+from contract.definitions import (
+    DefinitionDetail,
+    DefinitionQuery,
+    DefinitionVersion,
+    DeleteDefinition,
+    Reconciliation,
+    ReconciliationDetail,
+    ReconciliationQuery,
+    ResolveReconciliation,
+    RollbackDefinition,
+    SaveDefinition,
+    SaveResult,
+    SnapshotDefinitions,
+    SnapshotResult,
+    VersionQuery,
 )
+from contract.diffs import DefinitionDiff, DiffQuery
+from contract.errors import NotFound
 from contract.events import MessageEvent, RecordEvents, RecordResult
 from contract.runs import (
     CancelResult,
@@ -57,6 +72,31 @@ INVOCATION: dict[str, Any] = {
     "open_run_count": 1,
     "created_at": 1.0,
 }
+FILE: dict[str, Any] = {"kind": "agent", "name": "a", "relative_path": "agents/a.md", "content": "Look."}
+DETAIL = DefinitionDetail(**FILE, sha256="ab", version=1, size_bytes=5)
+SAVED = SaveResult(kind="agent", name="a", version=1, saved_at=1.5)
+VERSION = DefinitionVersion(**FILE, id="v1", content_sha256="ab", version=1, created_at=1.5)
+DIFF = DefinitionDiff(
+    kind="agent", name="a", from_version=0, to_version=1, from_sha256=None, to_sha256="ab", added=1, removed=0
+)
+RECONCILIATION = Reconciliation(
+    id="c1",
+    version_id="v1",
+    kind="agent",
+    name="a",
+    version=1,
+    deleted=False,
+    relative_path="agents/a.md",
+    expected_sha256="ab",
+    observed_sha256=None,
+    error_code="no_space",
+    error_detail="",
+    status="pending",
+    attempts=1,
+    created_at=1.5,
+    updated_at=1.5,
+)
+SAVE = SaveDefinition(kind="agent", name="a", content="Look.", expected_version=0)
 
 
 OPERATIONS: list[tuple[str, Operation, Any]] = [
@@ -107,6 +147,58 @@ OPERATIONS: list[tuple[str, Operation, Any]] = [
         "GET /api/v1/invocations/i1",
         lambda studio: studio.get_invocation("i1"),
         InvocationDetail(**INVOCATION, runs=(SUMMARY,)),
+    ),
+    (
+        "GET /api/v1/definitions/?kind=agent&deleted=true",
+        lambda studio: studio.list_definitions(DefinitionQuery(kind="agent", deleted=True)),
+        Page[RunSummary](items=(), offset=0, limit=20, has_next=False),
+    ),
+    ("GET /api/v1/definitions/agent/a", lambda studio: studio.get_definition("agent", "a"), DETAIL),
+    ("PUT /api/v1/definitions/agent/a", lambda studio: studio.save_file_definition(SAVE), SAVED),
+    (
+        "GET /api/v1/definitions/agent/a%20b/versions/?limit=5",
+        lambda studio: studio.list_definition_versions("agent", "a b", VersionQuery(limit=5)),
+        Page[RunSummary](items=(), offset=0, limit=5, has_next=False),
+    ),
+    (
+        "GET /api/v1/definitions/agent/a/versions/1",
+        lambda studio: studio.get_definition_version("agent", "a", 1),
+        VERSION,
+    ),
+    (
+        "GET /api/v1/definitions/agent/a/diff?from=0&context=1",
+        lambda studio: studio.diff_definition("agent", "a", DiffQuery(from_=0, context=1)),
+        DIFF,
+    ),
+    (
+        "POST /api/v1/definitions/agent/a/rollback",
+        lambda studio: studio.rollback_definition("agent", "a", RollbackDefinition(version=1)),
+        SAVED,
+    ),
+    (
+        "DELETE /api/v1/definitions/agent/a?message=not+used&expected_version=1",
+        lambda studio: studio.delete_definition("agent", "a", DeleteDefinition(message="not used", expected_version=1)),
+        SAVED,
+    ),
+    (
+        "POST /api/v1/definitions/snapshot",
+        lambda studio: studio.snapshot_definitions(SnapshotDefinitions()),
+        SnapshotResult(captured=(), unchanged=1),
+    ),
+    (
+        "GET /api/v1/reconciliations/?status=pending",
+        lambda studio: studio.list_reconciliations(ReconciliationQuery(status="pending")),
+        Page[Reconciliation](items=(RECONCILIATION,), offset=0, limit=20, has_next=False),
+    ),
+    (
+        "GET /api/v1/reconciliations/c1",
+        lambda studio: studio.get_reconciliation("c1"),
+        ReconciliationDetail(**dict(RECONCILIATION), file_sha256=None),
+    ),
+    (
+        "POST /api/v1/reconciliations/c1/resolve",
+        lambda studio: studio.resolve_reconciliation("c1", ResolveReconciliation(action="retry_write")),
+        RECONCILIATION,
     ),
 ]
 
@@ -175,3 +267,36 @@ async def test_an_identifier_that_no_path_can_carry_is_not_found_without_asking(
             await studio.get_run(run_id, RunReadQuery())
 
     assert (failure.value.resource, failure.value.identifier, daemon.requests) == ("run", run_id, [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("agent", "../a"), ("agent", ""), ("a/b", "c"), ("agent", "a\0"), ("..", "a")]
+)
+async def test_a_definition_that_no_path_can_carry_is_not_found_without_asking(kind: str, name: str) -> None:
+    daemon = answering(DETAIL)
+
+    async with remote(daemon) as studio:
+        with pytest.raises(NotFound) as failure:
+            await studio.get_definition(kind, name)
+
+    assert (failure.value.resource, failure.value.identifier, daemon.requests) == ("definition", f"{kind}/{name}", [])
+
+
+async def test_a_name_that_no_path_can_carry_is_saved_nowhere_and_judged_by_the_daemon() -> None:
+    daemon = answering(SAVED)
+
+    async with remote(daemon) as studio:
+        await studio.save_file_definition(SaveDefinition(kind="agent", name="a/b", content=""))
+
+    assert daemon.asked == "PUT /api/v1/definitions/agent/-"
+    assert daemon.sent["name"] == "a/b"
+
+
+async def test_a_deletion_says_that_it_would_be_json() -> None:
+    daemon = answering(SAVED)
+
+    async with remote(daemon) as studio:
+        await studio.delete_definition("agent", "a", DeleteDefinition())
+
+    assert daemon.requests[0].headers["content-type"] == "application/json"
+    assert daemon.requests[0].content == b""

@@ -8,6 +8,13 @@ import pytest
 
 from contract.base import FieldFailure
 from contract.client import RemoteStudio
+from contract.definitions import (
+    DeleteDefinition,
+    ResolveReconciliation,
+    RollbackDefinition,
+    SaveDefinition,
+    SnapshotDefinitions,
+)
 from contract.errors import (
     Conflict,
     NotFound,
@@ -137,6 +144,7 @@ async def test_a_daemon_that_does_not_answer_is_unavailable_and_the_text_says_ho
 
 
 EVENT = MessageEvent(role="user", content="x")
+SAVE = SaveDefinition(kind="agent", name="a", content="Look.", expected_version=1)
 NAMED_EVENT = MessageEvent(role="user", content="x", event_id="e1")
 
 
@@ -148,8 +156,16 @@ NAMED_EVENT = MessageEvent(role="user", content="x", event_id="e1")
         (lambda studio: studio.record_events("r1", RecordEvents(events=(NAMED_EVENT, EVENT))), False),
         (lambda studio: studio.record_events("r1", RecordEvents(events=(NAMED_EVENT,))), True),
         (lambda studio: studio.cancel_run("r1", CancelRun()), True),
+        (lambda studio: studio.save_file_definition(SAVE), False),
+        (lambda studio: studio.delete_definition("agent", "a", DeleteDefinition(expected_version=1)), False),
+        (lambda studio: studio.rollback_definition("agent", "a", RollbackDefinition(version=1)), False),
+        (lambda studio: studio.snapshot_definitions(SnapshotDefinitions()), True),
+        (lambda studio: studio.resolve_reconciliation("c1", ResolveReconciliation(action="retry_write")), True),
     ],
-    ids=["start", "start-with-id", "events", "events-with-ids", "cancel"],
+    ids=[
+        *("start", "start-with-id", "events", "events-with-ids", "cancel"),
+        *("save", "delete", "rollback", "snapshot", "resolve"),
+    ],
 )
 async def test_only_what_can_be_sent_twice_is_retryable_once_it_may_have_arrived(
     operation: Operation, retryable: bool

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contract.base import HugeNumber
+from contract.diffs import DiffQuery
 from contract.errors import ValidationFailure
 from contract.events import RecordEvents, StatusEvent
 from contract.parsing import parse_model, parse_query, strict_json_loads
@@ -231,6 +232,12 @@ def test_unknown_parameters_are_named_beside_the_faults_of_known_ones() -> None:
         (("x",), "unknown_field"),
         (("limit",), "greater_than_equal"),
     ]
+
+
+def test_a_field_is_read_by_its_alias_alone() -> None:
+    assert parse_query(DiffQuery, {"from": ["2"], "file": ["true"]}) == DiffQuery(from_=2, file=True)
+    assert failure_of(lambda: parse_query(DiffQuery, {"from": ["-1"]})) == [(("from",), "greater_than_equal")]
+    assert failure_of(lambda: parse_query(DiffQuery, {"from_": ["1"]})) == [(("from_",), "unknown_field")]
 
 
 def test_what_the_path_gives_is_fixed_and_no_parameter() -> None:

@@ -4,10 +4,11 @@ from contract.events import ProcessIdentity
 
 HOST = "this-host"
 BOOT = "this-boot"
+_OWN_PID = 1
 
 
 class FakeProcesses:
-    """A ProcessProbe over a table of pids. A pid can be reused; a pid with its start time cannot."""
+    """A ProcessProbe and WriterProbe over a table of pids. A pid can be reused; a pid with its start time cannot."""
 
     def __init__(self) -> None:
         self._started_at: dict[int, float] = {}
@@ -16,6 +17,10 @@ class FakeProcesses:
         """Let a process begin, and name it for good."""
         self._started_at[pid] = started_at
         return ProcessIdentity(host=HOST, pid=pid, started_at=started_at, boot_id=BOOT)
+
+    def own(self) -> ProcessIdentity:
+        """Name the process that asks: the first one."""
+        return self.start(_OWN_PID)
 
     def end(self, pid: int) -> None:
         """Let a process end."""

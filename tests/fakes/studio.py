@@ -25,13 +25,15 @@ from contract.runs import (
 from runs.services import control, reading, recording
 from runs.services.following import RunFollower
 from runs.services.ports import Entries
+from tests.fakes.definition_operations import InMemoryDefinitionOperations
 from tests.fakes.runs import InMemoryRuns
 
 
-class InMemoryStudio:
-    """Keeps its runs from one event loop to the next, as a database does."""
+class InMemoryStudio(InMemoryDefinitionOperations):
+    """Keeps what it has from one event loop to the next, as a database does."""
 
     def __init__(self, runs: InMemoryRuns | None = None) -> None:
+        super().__init__()
         self.runs = runs or InMemoryRuns()
 
     async def describe_contract(self) -> ContractInfo:

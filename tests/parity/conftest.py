@@ -1,6 +1,7 @@
 """The two applications that have to be equal: one in this process, one a live daemon's at the end of a wire."""
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -24,9 +25,17 @@ async def remote(daemon: LiveDaemon) -> AsyncIterator[RemoteStudio]:
         yield studio
 
 
+@pytest.fixture
+def local_home(tmp_path: Path) -> Path:
+    """A home for each test: the tables are emptied after it, and files that outlived them would be strangers."""
+    home = tmp_path / "local"
+    home.mkdir()
+    return home
+
+
 @pytest_asyncio.fixture
-async def local(transactional_db: None) -> AsyncIterator[Studio]:
-    studio = build_studio(current_config())
+async def local(transactional_db: None, local_home: Path) -> AsyncIterator[Studio]:
+    studio = build_studio(current_config().model_copy(update={"home": local_home}))
     yield studio
     studio.stopping()
     await studio.close()

@@ -14,12 +14,20 @@ from contract.base import Page
 from contract.events import RecordResult
 from contract.runs import RunSummary
 from tests.live import ROOT, LiveDaemon
+from tests.parity.definition_file_scenarios import file_of
 
 LINES = "".join(json.dumps({"type": "message", "role": "user", "content": n}) + "\n" for n in range(130))
 STUDIO = [sys.executable, "manage.py"]
+PRINTED = "printed"
 # Every command, Django's own included.
 PRINTING = [["run", "list"], ["invocation", "list", "--json"], ["run", "record", "/dev/null"], ["doctor"], ["help"]]
-PRINTING += [["showmigrations"], ["run", "--help"]]
+PRINTING += [["showmigrations"], ["run", "--help"], ["definition", "list"], ["definition", "show", "agent", PRINTED]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def printed(daemon: LiveDaemon) -> None:
+    """A definition to show."""
+    file_of(daemon.home, PRINTED).write_text("Line\n" * 10_000)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

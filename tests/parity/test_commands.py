@@ -1,15 +1,30 @@
 """A command says the same in process and with --remote, and both what HTTP says, over one and the same database."""
 
 import json
+from pathlib import Path
 
 import httpx
 import pytest
 
-from contract.base import Page
+from contract.base import ContractModel, Page
+from contract.definitions import (
+    DefinitionDetail,
+    DefinitionSummary,
+    DefinitionVersion,
+    DefinitionVersionSummary,
+    Reconciliation,
+    ReconciliationDetail,
+)
+from contract.diffs import DefinitionDiff
 from contract.runs import InvocationDetail, RunDetail, RunSummary
 from tests.live import TOKEN, LiveDaemon
+from tests.parity.reconciliation_scenarios import disk_away
+from tests.parity.witness import normalised
 
 RUN = "commands-1"
+AGENT = f"/api/v1/definitions/agent/{RUN}"
+LINK = "commands-link"
+STUCK = "commands-stuck"
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +35,19 @@ def told(daemon: LiveDaemon) -> LiveDaemon:
         start = {"run_id": RUN, "project": "commands", "tags": ["a"], "name": "ñ", "invocation_id": RUN}
         client.post("/api/v1/runs/", json=start).raise_for_status()
         client.post(f"/api/v1/runs/{RUN}/events", json={"events": events}).raise_for_status()
+        for content in ("Grüße \r\n", "\u202e\x1b[31m"):
+            client.put(AGENT, json={"content": content}).raise_for_status()
+    (daemon.home / "agents" / f"{RUN}.md").write_bytes(b"by hand\r\n")
+    (daemon.home / "agents" / f"{LINK}.md").symlink_to(daemon.home)
     return daemon
+
+
+@pytest.fixture(scope="module")
+def stuck(told: LiveDaemon) -> str:
+    """The reconciliation of a save without a disk."""
+    with disk_away(told.home), _client(told) as client:
+        response = client.put(f"/api/v1/definitions/agent/{STUCK}", json={"content": "a"})
+    return str(response.json()["reconciliation_id"])
 
 
 @pytest.mark.parametrize(
@@ -30,15 +57,82 @@ def told(daemon: LiveDaemon) -> LiveDaemon:
         (("run", "list", "--tag", "nothing-has-this"), "/api/v1/runs/?tags=nothing-has-this", Page[RunSummary]),
         (("run", "show", RUN), f"/api/v1/runs/{RUN}", RunDetail),
         (("invocation", "show", RUN), f"/api/v1/invocations/{RUN}", InvocationDetail),
+        (("definition", "list", "--search", RUN), f"/api/v1/definitions/?search={RUN}", Page[DefinitionSummary]),
+        (("definition", "show", "agent", RUN), AGENT, DefinitionDetail),
+        (("definition", "show", "agent", RUN, "--version", "2"), f"{AGENT}/versions/2", DefinitionVersion),
+        (("definition", "history", "agent", RUN), f"{AGENT}/versions/", Page[DefinitionVersionSummary]),
+        (("definition", "diff", "agent", RUN, "--from", "1", "--file"), f"{AGENT}/diff?from=1&file=1", DefinitionDiff),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
 def test_a_command_prints_what_http_answers(
     arguments: tuple[str, ...],
     path: str,
-    model: type[Page[RunSummary]] | type[RunDetail] | type[InvocationDetail],
+    model: type[ContractModel],
     told: LiveDaemon,
 ) -> None:
+    _assert_same(arguments, path, model, told)
+
+
+def test_the_command_for_reconciliations_prints_what_http_answers(told: LiveDaemon, stuck: str) -> None:
+    pending = "/api/v1/reconciliations/?status=pending"
+
+    _assert_same(("definition", "reconcile"), pending, Page[Reconciliation], told)
+    _assert_same(("definition", "reconcile", stuck), f"/api/v1/reconciliations/{stuck}", ReconciliationDetail, told)
+
+
+def test_a_command_changes_the_same(told: LiveDaemon, tmp_path: Path) -> None:
+    file = tmp_path / "agent.md"
+    file.write_bytes(b"as it is\r\n")
+    changes = (("save", str(file)), ("rollback", "1"), ("delete", "--actor", "me"), ("snapshot",))
+    names = ("commands-in-process", "commands-remote")
+    said: dict[str, list[tuple[int, str, object]]] = {name: [] for name in names}
+
+    for name, where in zip(names, ([], ["--remote", told.url]), strict=True):
+        for verb, *rest in changes:
+            ended = told.manage("definition", verb, "agent", name, *rest, "--json", *where)
+            said[name].append((ended.returncode, ended.stderr, _without_instants(ended.stdout, name)))
+
+    assert said[names[0]] == said[names[1]]
+    assert {code for code, _, _ in said[names[0]]} == {0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code"),
+    [
+        (("run", "list", "--status", "finished"), 2),
+        (("run", "list", "--limit", "0"), 2),
+        (("run", "show", "nobody"), 4),
+        (("run", "cancel", RUN), 5),
+        (("definition", "save", "playbook", "wrong", "README.md"), 2),
+        (("definition", "save", "agent", "../x", "README.md"), 2),
+        (("definition", "show", "agent", "nobody"), 4),
+        (("definition", "reconcile", "nobody", "--action", "retry_write"), 4),
+        (("definition", "save", "agent", RUN, "README.md", "--expected-version", "7"), 5),
+        (("definition", "show", "agent", LINK), 6),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_a_command_fails_the_same(arguments: tuple[str, ...], exit_code: int, told: LiveDaemon) -> None:
+    in_process = told.manage(*arguments)
+    remote = told.manage(*arguments, "--remote", told.url)
+
+    assert (in_process.returncode, in_process.stdout) == (exit_code, "")
+    # What to do next is told for where the command was asked.
+    told_next = remote.stderr.replace(f" --remote {told.url}", "")
+    assert (remote.returncode, remote.stdout, told_next) == (exit_code, "", in_process.stderr)
+
+
+def test_a_write_that_fails_again_fails_the_same(told: LiveDaemon, stuck: str) -> None:
+    with disk_away(told.home):
+        test_a_command_fails_the_same(("definition", "reconcile", stuck, "--action", "retry_write"), 8, told)
+
+
+def test_a_wrong_token_ends_with_its_own_exit_code(told: LiveDaemon) -> None:
+    assert told.manage("run", "list", "--remote", told.url, "--token", "wrong").returncode == 9
+
+
+def _assert_same(arguments: tuple[str, ...], path: str, model: type[ContractModel], told: LiveDaemon) -> None:
     in_process = told.manage(*arguments, "--json")
     remote = told.manage(*arguments, "--json", "--remote", told.url)
     with _client(told) as client:
@@ -50,26 +144,8 @@ def test_a_command_prints_what_http_answers(
     assert model.model_validate_json(in_process.stdout) == model.model_validate_json(body)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "exit_code"),
-    [
-        (("run", "list", "--status", "finished"), 2),
-        (("run", "list", "--limit", "0"), 2),
-        (("run", "show", "nobody"), 4),
-        (("run", "cancel", RUN), 5),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
-)
-def test_a_command_fails_the_same(arguments: tuple[str, ...], exit_code: int, told: LiveDaemon) -> None:
-    in_process = told.manage(*arguments)
-    remote = told.manage(*arguments, "--remote", told.url)
-
-    assert (in_process.returncode, in_process.stdout) == (exit_code, "")
-    assert (remote.returncode, remote.stdout, remote.stderr) == (exit_code, "", in_process.stderr)
-
-
-def test_a_wrong_token_ends_with_its_own_exit_code(told: LiveDaemon) -> None:
-    assert told.manage("run", "list", "--remote", told.url, "--token", "wrong").returncode == 9
+def _without_instants(said: str, name: str) -> object:
+    return normalised(json.loads(said.replace(name, "<name>")))
 
 
 def _client(daemon: LiveDaemon) -> httpx.Client:

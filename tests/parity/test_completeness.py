@@ -1,6 +1,7 @@
 """The catalogue leaves nothing out: every operation, and for each every error that the contract says it has."""
 
 import inspect
+from pathlib import Path
 
 from contract.application import StudioApplication
 from contract.errors import StudioApplicationError
@@ -8,6 +9,7 @@ from studio_project.composition import Studio
 from studio_project.contract_documents import openapi_document
 from studio_project.openapi import ERROR_CODES
 from tests.parity.catalogue import SCENARIOS, own_word
+from tests.parity.test_failing_writes import WRITES
 from tests.parity.test_parity import MODULES
 from tests.parity.test_raw_input import REFUSED_OPERATIONS
 from tests.parity.witness import Witness
@@ -16,12 +18,15 @@ from tests.parity.witness import Witness
 _OF_EVERY_OPERATION = {"state_unavailable"}
 
 
-async def test_every_operation_has_a_scenario_for_its_success_and_each_of_its_errors(local: Studio) -> None:
+async def test_every_operation_has_a_scenario_for_its_success_and_each_of_its_errors(
+    local: Studio, local_home: Path
+) -> None:
     met = {(operation, "validation") for operation in REFUSED_OPERATIONS}
+    met |= {(operation, "reconciliation_required") for operation in WRITES}
 
     for name, scenario in SCENARIOS.items():
         witness = Witness(local)
-        await scenario(witness.application, own_word(name))
+        await scenario(witness.application, own_word(name), local_home)
         met |= witness.met()
 
     assert _expected() - met == set()

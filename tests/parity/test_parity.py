@@ -1,23 +1,58 @@
 """The same in process and over HTTP: every operation, every result, every error, every frame."""
 
+from pathlib import Path
+
 import pytest
 
 from contract.client import RemoteStudio
 from studio_project.composition import Studio
-from tests.parity import list_scenarios, reading_scenarios, run_scenarios, stream_scenarios
-from tests.parity.catalogue import SCENARIOS, own_word
+from tests.live import TOKEN, LiveDaemon, live_daemon
+from tests.parity import (
+    definition_file_scenarios,
+    definition_scenarios,
+    list_scenarios,
+    reading_scenarios,
+    reconciliation_scenarios,
+    run_scenarios,
+    stream_scenarios,
+)
+from tests.parity.catalogue import LONELY, SCENARIOS, own_word
 from tests.parity.witness import Witness
 
 # Naming the modules here is what puts their scenarios into the catalogue.
-MODULES = (list_scenarios, reading_scenarios, run_scenarios, stream_scenarios)
+MODULES = (
+    definition_file_scenarios,
+    definition_scenarios,
+    list_scenarios,
+    reading_scenarios,
+    reconciliation_scenarios,
+    run_scenarios,
+    stream_scenarios,
+)
 
 
-@pytest.mark.parametrize("name", sorted(SCENARIOS))
-async def test_in_process_and_remote_do_the_same(name: str, local: Studio, remote: RemoteStudio) -> None:
-    in_process, over_http = Witness(local), Witness(remote)
+@pytest.mark.parametrize("name", sorted(SCENARIOS.keys() - LONELY))
+async def test_in_process_and_remote_do_the_same(
+    name: str, local: Studio, local_home: Path, remote: RemoteStudio, daemon: LiveDaemon
+) -> None:
+    await _compare(name, (local, local_home), (remote, daemon.home))
 
-    await SCENARIOS[name](in_process.application, own_word(name))
-    await SCENARIOS[name](over_http.application, own_word(name))
 
-    assert in_process.steps
-    assert over_http.steps == in_process.steps
+@pytest.mark.parametrize("name", sorted(LONELY))
+async def test_in_process_and_remote_do_the_same_to_a_whole_home(
+    name: str, local: Studio, local_home: Path, tmp_path: Path
+) -> None:
+    with live_daemon(tmp_path / "remote", auth_token=TOKEN) as daemon:
+        async with RemoteStudio(daemon.url, token=TOKEN) as remote:
+            await _compare(name, (local, local_home), (remote, daemon.home))
+
+
+async def _compare(name: str, in_process: tuple[Studio, Path], remote: tuple[RemoteStudio, Path]) -> None:
+    said = []
+    for studio, home in (in_process, remote):
+        witness = Witness(studio)
+        await SCENARIOS[name](witness.application, own_word(name), home)
+        said.append(witness.steps)
+
+    assert said[0]
+    assert said[1] == said[0]

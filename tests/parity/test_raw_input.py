@@ -11,6 +11,17 @@ import pytest
 import pytest_asyncio
 
 from contract.base import ContractModel
+from contract.definitions import (
+    DefinitionQuery,
+    DeleteDefinition,
+    ReconciliationQuery,
+    ResolveReconciliation,
+    RollbackDefinition,
+    SaveDefinition,
+    SnapshotDefinitions,
+    VersionQuery,
+)
+from contract.diffs import DiffQuery
 from contract.errors import ErrorBody, ValidationFailure
 from contract.events import RecordEvents
 from contract.limits import EVENTS_PER_BATCH_MAX, SAFE_INTEGER_MAX, TAGS_PER_RUN_MAX
@@ -53,6 +64,17 @@ LIST = Door("list_runs", "GET", "/api/v1/runs/", RunQuery)
 DETAIL = Door("get_run", "GET", f"/api/v1/runs/{RUN}", RunReadQuery)
 EVIDENCE = Door("read_evidence", "GET", f"/api/v1/runs/{RUN}/evidence", EvidenceRequest, (("run_id", RUN),))
 INVOCATIONS = Door("list_invocations", "GET", "/api/v1/invocations/", InvocationQuery)
+AGENT = f"/api/v1/definitions/agent/{RUN}"
+SAVE = Door("save_file_definition", "PUT", AGENT, SaveDefinition, (("kind", "agent"), ("name", RUN)))
+ROLLBACK = Door("rollback_definition", "POST", f"{AGENT}/rollback", RollbackDefinition)
+SNAPSHOT = Door("snapshot_definitions", "POST", "/api/v1/definitions/snapshot", SnapshotDefinitions)
+RESOLVE = Door("resolve_reconciliation", "POST", f"/api/v1/reconciliations/{RUN}/resolve", ResolveReconciliation)
+
+DEFINITIONS = Door("list_definitions", "GET", "/api/v1/definitions/", DefinitionQuery)
+VERSIONS = Door("list_definition_versions", "GET", f"{AGENT}/versions/", VersionQuery)
+DIFF = Door("diff_definition", "GET", f"{AGENT}/diff", DiffQuery)
+DELETE = Door("delete_definition", "DELETE", AGENT, DeleteDefinition)
+RECONCILIATIONS = Door("list_reconciliations", "GET", "/api/v1/reconciliations/", ReconciliationQuery)
 MESSAGES = Door("stream_messages", "GET", f"/api/v1/runs/{RUN}/stream", StreamQuery)
 SIGNALS = Door("stream_signals", "GET", f"/api/v1/runs/{RUN}/signals", StreamQuery)
 
@@ -111,11 +133,32 @@ WRONG_EVENTS = (
     b'{"events": [{"type": "graph", "nodes": [{"id": "a", "x": 1}], "edges": [{"source": "a"}]}]}',
     b'{"events": [{"type": "status", "status": "queued"}]}',
 )
+WRONG_SAVES = (
+    b"{}",
+    b'{"content": null}',
+    b'{"content": "a\\u0000"}',
+    b'{"content": "\\udfff", "message": "\\ud800", "actor": ""}',
+    b'{"content": "a", "kind": "skill"}',
+    b'{"content": "a", "kind": null, "name": ""}',
+    b'{"content": "a", "name": "a\\u0000"}',
+    b'{"content": "a", "expected_version": -1}',
+    b'{"content": "a", "expected_version": "1"}',
+    b'{"content": "a", "expected_version": %d}' % (SAFE_INTEGER_MAX + 2),
+    b'{"content": "a", "version": 1, "saved_at": 1.0}',
+    b'{"content": "a", "message": "%s"}' % (b"x" * 2_001),
+)
+WRONG_VERSIONS = (b"{}", b'{"version": 0}', b'{"version": 1.0}', b'{"version": true}', b'{"version": "1"}')
+WRONG_SNAPSHOTS = (b'{"kind": "all"}', b'{"kind": ["agent"]}', b'{"name": ""}', b'{"name": 7, "all": true}')
+WRONG_ACTIONS = (b"{}", b'{"action": "retry"}', b'{"action": null}', b'{"action": "dismiss", "reason": 7, "why": "x"}')
 BODIES = (
     *((START, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_RUNS)),
     *((RECORD, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_EVENTS)),
     *((CANCEL, raw) for raw in (*NO_JSON, *NO_OBJECT, b'{"reason": 7}', b'{"reason": "\\u0000"}', b'{"why": "x"}')),
     *((TAGS, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, b'{"add": [1, "a b", ""], "remove": "x"}')),
+    *((SAVE, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_SAVES)),
+    *((ROLLBACK, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_VERSIONS)),
+    *((SNAPSHOT, raw) for raw in (*NO_JSON, *NO_OBJECT, *WRONG_SNAPSHOTS)),
+    *((RESOLVE, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_ACTIONS)),
     (TAGS, b'{"add": [%s]}' % b",".join(b'"t%d"' % number for number in range(TAGS_PER_RUN_MAX + 1))),
 )
 ANY_QUERY = ("colour=blue", "=x", "%00=1", "cursor=a&cursor=b", "cursor=%00", f"cursor={'x' * 513}", "cursor[]=a")
@@ -131,6 +174,12 @@ QUERIES = (
     *((LIST, f"started_after={word}") for word in ("", "nan", "inf", "-1", "1e400", "1e300", "now", "1,5")),
     *((LIST, query) for query in ("tags=a%2Cb", "tags=", "tags=a%00", "search=", "search=%00", "sort=newest")),
     *((LIST, query) for query in ("project=", f"project={'x' * 201}", "kind=-", "invocation_id=..", "tags_match=none")),
+    *((door, query) for door in (DEFINITIONS, VERSIONS, DIFF, DELETE, RECONCILIATIONS) for query in ANY_QUERY),
+    *((VERSIONS, f"limit={number}") for number in NUMBERS),
+    *((DEFINITIONS, query) for query in ("kind=", "kind=skill", "search=", "search=%00", "deleted=yes", "limit=1001")),
+    *((DIFF, query) for query in ("from=-1", "from=x", "from_=1", "to=0", "file=2", "context=1001", "from=1&from=2")),
+    *((DELETE, query) for query in ("expected_version=-1", "expected_version=", "actor=", "message=%00", "version=1")),
+    *((RECONCILIATIONS, query) for query in ("status=open", "kind=skill", "name=", "name=%00", "offset=-1")),
     (LIST, "limit=0&limit=1&offset=x&colour=1&sort=&started_before=x"),
 )
 REFUSED_OPERATIONS = {door.operation for door, _ in (*BODIES, *QUERIES)}
@@ -150,7 +199,7 @@ def _name(value: object) -> str:
 
 @pytest.mark.parametrize(("door", "raw"), BODIES, ids=_name)
 async def test_a_body_is_refused_where_the_same_data_is(door: Door, raw: bytes, wire: httpx.AsyncClient) -> None:
-    expected = _places_of(lambda: parse_model(door.model, strict_json_loads(raw)))
+    expected = _places_of(lambda: parse_model(door.model, _with_path(door, strict_json_loads(raw))))
 
     response = await wire.request(door.method, door.path, content=raw)
 
@@ -165,6 +214,10 @@ async def test_a_query_is_refused_where_the_same_data_is(door: Door, query: str,
     response = await wire.request(door.method, f"{door.path}?{query}")
 
     assert _refusal(response) == expected
+
+
+def _with_path(door: Door, body: object) -> object:
+    return {**dict(door.fixed), **body} if isinstance(body, dict) else body
 
 
 def _places_of(parse: Any) -> Places:

@@ -19,8 +19,8 @@ E = TypeVar("E", bound=StudioError)
 
 # Scenarios choose instants before this; every later one is read from a clock.
 CHOSEN_INSTANTS_END = 1_600_000_000.0
-# Identifiers that nobody chose.
-_GENERATED_ID = re.compile(r"[0-9a-f]{16}")
+# Identifiers that nobody chose, alone or in a sentence.
+_GENERATED_ID = re.compile(r"\b[0-9a-f]{16}\b")
 # They hold row numbers, which depend on what else a store holds. Cursors of streams and windows do not.
 _CURSORS_OF_ROWS = {"next_cursor"}
 _ROW_NUMBERS = {"number"}
@@ -82,8 +82,8 @@ def normalised(value: JsonValue, key: str = "") -> JsonValue:
         return [normalised(item) for item in value]
     if isinstance(value, float) and key.endswith("at") and value > CHOSEN_INSTANTS_END:
         return "<clock>"
-    if isinstance(value, str) and (_GENERATED_ID.fullmatch(value) or key in _CURSORS_OF_ROWS):
-        return "<cursor>" if key in _CURSORS_OF_ROWS else "<id>"
+    if isinstance(value, str):
+        return "<cursor>" if key in _CURSORS_OF_ROWS else _GENERATED_ID.sub("<id>", value)
     return "<row>" if key in _ROW_NUMBERS else value
 
 

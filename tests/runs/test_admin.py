@@ -9,8 +9,8 @@ from django.test import Client
 
 from contract.events import RecordEvents, StatusEvent
 from contract.runs import RunReadQuery, StartRun
-from runs.admin import CANCELLED_AT_ONCE_MAX
 from runs.models import RunRecord
+from studio_project.admin_actions import CHOSEN_AT_ONCE_MAX
 from studio_project.composition import Studio, build_studio, set_studio
 from studio_project.config import current_config
 
@@ -94,12 +94,12 @@ def test_cancel_is_in_the_history_of_the_run(studio: Studio, browser: Client) ->
 def test_cancel_refuses_too_many_runs_at_once(studio: Studio, browser: Client) -> None:
     start(studio, "r0")
     row = RunRecord.objects.values().get()
-    copies = ({**row, "id": None, "run_id": f"r{n}"} for n in range(1, CANCELLED_AT_ONCE_MAX + 1))
+    copies = ({**row, "id": None, "run_id": f"r{n}"} for n in range(1, CHOSEN_AT_ONCE_MAX + 1))
     RunRecord.objects.bulk_create(RunRecord(**copy) for copy in copies)
 
     page = browser.post(LIST, {"action": "cancel", "select_across": "1", "_selected_action": [1]}, follow=True).text
 
-    assert f"At most {CANCELLED_AT_ONCE_MAX} runs at once." in page
+    assert f"At most {CHOSEN_AT_ONCE_MAX} runs at once." in page
     assert not RunRecord.objects.filter(cancel_requested_at__isnull=False).exists()
 
 

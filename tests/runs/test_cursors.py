@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contract.cursors import seal
 from contract.errors import ValidationFailure
 from contract.limits import CURSOR_MAX_CHARS
 from contract.runs import EvidenceRequest, Pane, RunQuery
 from runs.cursors import (
     ListPosition,
     WindowPosition,
-    _encode,
     ahead_of_run,
     decode_evidence,
     decode_invocations,
@@ -222,7 +222,7 @@ def test_an_invocation_cursor_belongs_to_its_filter() -> None:
 def test_a_forged_position_of_a_wrong_shape_is_refused(position: tuple[Any, ...]) -> None:
     # Sealed with the real owner, as only a reader of the source can: it must still not reach the database.
     with pytest.raises(ValidationFailure, match="is not a cursor"):
-        decode_stream(_encode("s", "r", *position), "r")
+        decode_stream(seal("s", "r", *position), "r")
 
 
 def test_a_cursor_ahead_of_its_run_names_the_field() -> None:

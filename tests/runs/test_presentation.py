@@ -68,14 +68,7 @@ def test_a_duration_has_its_two_largest_units(seconds: float, text: str) -> None
 def test_what_is_not_known_is_a_dash_and_never_zero() -> None:
     assert presentation.took(None, AT) == presentation.took(AT, None) == "-"
     assert presentation.money(None) == "-"
-    assert presentation.instant(None, ZONE) == presentation.minute(None, ZONE) == "-"
     assert presentation.money(0.0) == "$0.0000"
-
-
-def test_instants_are_in_the_reader_s_zone() -> None:
-    assert presentation.instant(AT, ZONE) == "2023-11-15 00:13:20"
-    assert presentation.minute(AT, ZONE) == "2023-11-15 00:13"
-    assert presentation.clock_time(AT, ZONE) == "00:13:20"
 
 
 def test_a_message_s_later_lines_are_set_in_and_its_controls_escaped() -> None:

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -14,6 +16,8 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from contract.definitions import SaveDefinition
+from contract.errors import ReconciliationRequired
 from contract.events import RecordEvents
 from contract.parsing import parse_model
 from contract.runs import StartRun
@@ -39,8 +43,10 @@ _OURS = [(model, page) for model, page in _REGISTERED if isinstance(page, ReadOn
 
 
 @pytest.fixture
-def studio() -> Iterator[Studio]:
-    studio = build_studio(current_config())
+def studio(tmp_path: Path) -> Iterator[Studio]:
+    # A link that leads nowhere: no playbook reaches its file.
+    (tmp_path / "playbooks").symlink_to(tmp_path / "nowhere")
+    studio = build_studio(current_config().model_copy(update={"home": tmp_path}))
     set_studio(studio)
     yield studio
     async_to_sync(studio.close)()
@@ -61,6 +67,9 @@ def record(studio: Studio, *run_ids: str) -> None:
                 StartRun(run_id=run_id, name=f"Run {run_id}", tags=("nightly",), invocation_id="inv", project="p")
             )
             await studio.record_events(run_id, parse_model(RecordEvents, {"events": EVENTS}))
+            await studio.save_file_definition(SaveDefinition(kind="agent", name=run_id, content="Look."))
+            with suppress(ReconciliationRequired):
+                await studio.save_file_definition(SaveDefinition(kind="playbook", name=run_id, content="prompt: Go.\n"))
 
     async_to_sync(recorded)()
 
@@ -174,7 +183,7 @@ def test_lists_read_no_long_text_whole(studio: Studio, browser: Client) -> None:
         ) as asked:
             browser.get(list_url(model))
         rows = [query["sql"] for query in asked if f'FROM "{model._meta.db_table}"' in query["sql"]]
-        for field in (*page.json_fields, *page.heads):
+        for field in (*page.json_fields, *page.text_fields, *page.heads):
             column = f'"{model._meta.db_table}"."{field}"'
             assert not [sql for sql in rows if f"{column}," in sql and f"({column}," not in sql], (model, field)
 
@@ -216,6 +225,18 @@ def test_a_number_that_no_column_holds_finds_nothing(studio: Studio, browser: Cl
             assert answer.status_code == 200, (model, lookup)
     for name in ("transitionrecord", "messagerecord"):
         assert browser.get(f"/admin/runs/{name}/?run__exact={number}", follow=True).status_code == 200
+
+
+@pytest.mark.parametrize("key", ["abc", "", "1.5", "\x00", "9" * 20, "-1", "9" * 5_000])
+def test_an_action_on_what_can_be_no_record_changes_nothing(studio: Studio, browser: Client, key: str) -> None:
+    record(studio, "r1")
+
+    for model, page in _REGISTERED:
+        before = model._default_manager.count()
+        for action in ("delete_selected", *(page.actions or ())):
+            answer = browser.post(list_url(model), {"action": action, "_selected_action": key}, follow=True)
+            assert answer.status_code in (200, 403, 404), (model, action)
+        assert model._default_manager.count() == before
 
 
 def test_the_site_has_its_own_name(browser: Client) -> None:

@@ -16,6 +16,13 @@ READS = (
     "/api/v1/runs/r1/signals",
     "/api/v1/invocations/",
     "/api/v1/invocations/i1",
+    "/api/v1/definitions/",
+    "/api/v1/definitions/agent/a",
+    "/api/v1/definitions/agent/a/versions/",
+    "/api/v1/definitions/agent/a/versions/1",
+    "/api/v1/definitions/agent/a/diff",
+    "/api/v1/reconciliations/",
+    "/api/v1/reconciliations/c1",
     "/api/openapi.json",
     "/api/docs",
 )
@@ -24,6 +31,11 @@ WRITES = (
     ("POST", "/api/v1/runs/r1/events"),
     ("POST", "/api/v1/runs/r1/cancel"),
     ("PATCH", "/api/v1/runs/r1/tags"),
+    ("PUT", "/api/v1/definitions/agent/a"),
+    ("DELETE", "/api/v1/definitions/agent/a"),
+    ("POST", "/api/v1/definitions/agent/a/rollback"),
+    ("POST", "/api/v1/definitions/snapshot"),
+    ("POST", "/api/v1/reconciliations/c1/resolve"),
 )
 UNKNOWN = ("/api", "/api/", "/api/v1", "/api/v1/nowhere", "/api/v1/runs/r1/nowhere", "/nowhere")
 OTHERS = ("/", "/health", "/ready", "/static/ninja/swagger-ui.css", "/admin/")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from studio_project.config import ConfigError, StudioConfig, isolated_environment, load_config
+from studio_project.config import ConfigError, StudioConfig, chosen_editor, isolated_environment, load_config
 from studio_project.database_url import Database, parse_database_url
 from studio_project.secret_key import load_secret_key
 
@@ -304,3 +304,16 @@ def test_a_home_that_cannot_be_written_gets_a_key_for_this_process(tmp_path: Pat
     first, second = load_secret_key(tmp_path / "file"), load_secret_key(tmp_path / "file")
 
     assert len({first, second, ""}) == 3
+
+
+@pytest.mark.parametrize(
+    ("environ", "editor"),
+    [
+        ({"VISUAL": "code --wait", "EDITOR": "nano"}, "code --wait"),
+        ({"VISUAL": " ", "EDITOR": "nano"}, "nano"),
+        ({"EDITOR": ""}, "vi"),
+        ({}, "vi"),
+    ],
+)
+def test_the_editor_is_the_one_that_the_environment_names(environ: dict[str, str], editor: str) -> None:
+    assert chosen_editor(environ) == editor

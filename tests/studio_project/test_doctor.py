@@ -74,6 +74,7 @@ def test_a_studio_that_is_well_has_only_good_findings() -> None:
         (database(schema=SchemaState(missing=(), unknown=("runs.0009_later",))), "schema", "fail"),
         (database(journal_mode="delete"), "journal", "warn"),
         (database(wal_bytes=WAL_WARN_BYTES + 1), "journal", "warn"),
+        (database(reconciliations=2), "definitions", "warn"),
         (replace(WELL, port_fault="Address already in use"), "port", "fail"),
         (replace(WELL, script=None), "command", "warn"),
     ],
@@ -114,6 +115,25 @@ def test_any_free_port_is_told_as_such() -> None:
 
 def test_postgresql_has_no_journal_to_judge() -> None:
     assert "journal" not in findings(database(journal_mode=None))
+
+
+@pytest.mark.parametrize(
+    ("pending", "told"),
+    [
+        (0, "no reconciliation is pending"),
+        (1, "1 reconciliation is pending: saved to the history, and not in the file"),
+        (1_200, "1,200 reconciliations are pending: saved to the history, and not in the file"),
+    ],
+)
+def test_pending_reconciliations_are_counted_and_the_way_to_them_is_told(pending: int, told: str) -> None:
+    finding = findings(database(reconciliations=pending))["definitions"]
+
+    assert finding.detail == told
+    assert finding.remedy == ("`studio definition reconcile` lists what is pending" if pending else None)
+
+
+def test_a_schema_that_does_not_tell_of_reconciliations_has_none_to_judge() -> None:
+    assert "definitions" not in findings(database(reconciliations=None))
 
 
 def test_every_setting_is_told_with_its_origin() -> None:

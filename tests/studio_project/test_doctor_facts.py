@@ -5,9 +5,13 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from contract.definitions import SaveDefinition
+from contract.errors import ReconciliationRequired
+from studio_project.composition import build_studio
 from studio_project.config import FILE_NAME, StudioConfig, current_config, load_config
 from studio_project.doctor import Diagnosis, Setting
 from studio_project.doctor_facts import database_facts, gather, home_facts, port_fault
@@ -59,6 +63,20 @@ def test_the_database_tells_its_schema_and_its_size() -> None:
     assert (facts.schema.missing, facts.schema.unknown) == ((), ())
     assert facts.size_bytes > 0
     assert facts.journal_mode == ("wal" if connection.vendor == "sqlite" else None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_pending_reconciliations_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "agents").symlink_to(tmp_path / "nowhere")
+    config = current_config().model_copy(update={"home": tmp_path, "database_url": _live_url()})
+    before = database_facts(config).reconciliations
+    studio = build_studio(config)
+
+    with suppress(ReconciliationRequired):
+        async_to_sync(studio.save_file_definition)(SaveDefinition(kind="agent", name="scout", content="One."))
+    async_to_sync(studio.close)()
+
+    assert (before, database_facts(config).reconciliations) == (0, 1)
 
 
 def test_a_port_that_is_taken_is_told_with_the_reason() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from contract.diffs import DiffQuery
 from contract.runs import EvidenceRequest, RunQuery, StartRun
 from studio_project.asgi_types import App
 from studio_project.http_errors import STATUS
@@ -93,6 +94,14 @@ def test_request_bodies_are_references_and_say_whether_they_are_needed() -> None
     assert cancel["required"] is False
     assert start["required"] is True
     assert start["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/StartRun"}
+
+
+def test_a_body_need_not_repeat_what_the_path_gives() -> None:
+    assert SCHEMA["components"]["schemas"]["SaveDefinition"]["required"] == ["content"]
+
+
+def test_a_query_parameter_goes_by_its_alias() -> None:
+    assert {parameter["name"] for parameter in query_parameters(DiffQuery)} == {"from", "to", "file", "context"}
 
 
 def test_query_parameters_follow_the_model() -> None:

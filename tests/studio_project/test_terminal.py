@@ -1,7 +1,7 @@
 """Printing: nothing that data holds may steer a terminal, and pipes get plain lines."""
 
 import json
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 
 import pytest
 from hypothesis import given
@@ -180,3 +180,34 @@ def test_progress_and_notes_share_a_terminal(capsys: pytest.CaptureFixture[str])
     assert err.getvalue() == "after\n"
     shown = capsys.readouterr().err
     assert "a [b]note" in shown
+
+
+def test_content_goes_byte_for_byte_to_a_pipe_whatever_its_encoding() -> None:
+    pipe = TextIOWrapper(BytesIO(), encoding="ascii", newline="")
+    terminal = Terminal(pipe, StringIO(), color=True)
+    terminal.line("before")
+
+    terminal.content("\ttab\r\nGrüße \x1b[0m\n\nno end")
+
+    assert isinstance(pipe.buffer, BytesIO)
+    assert pipe.buffer.getvalue().endswith("before\n\ttab\r\nGrüße \x1b[0m\n\nno end".encode())
+
+
+def test_content_on_a_terminal_is_printable_and_empty_content_is_nothing() -> None:
+    terminal, out = printed(tty=True, color=False)
+
+    terminal.content("")
+    terminal.content("\ttab\r\nesc \x1b[0m\n\n")
+
+    assert out.getvalue() == "    tab\nesc \\x1b[0m\n\n"
+
+
+def test_results_are_for_people_on_a_terminal_or_where_colors_are_asked_for() -> None:
+    assert [printed(tty=tty, color=color)[0].for_people for tty in (True, False) for color in (None, True, False)] == [
+        True,
+        True,
+        True,
+        False,
+        True,
+        False,
+    ]

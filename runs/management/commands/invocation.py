@@ -10,7 +10,7 @@ from contract.base import Page
 from contract.parsing import parse_query
 from contract.runs import InvocationDetail, InvocationQuery, InvocationSummary
 from runs.management import presentation
-from runs.management.command_input import given, reader_zone
+from studio_project.command_input import given, reader_zone
 from studio_project.commands import AsJson, Remote, StudioCommand, Token
 
 

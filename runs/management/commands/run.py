@@ -7,14 +7,15 @@ from typer import Argument, Option
 
 from contract.application import StudioApplication
 from contract.base import Page
+from contract.limits import LIST_LIMIT_MAX
 from contract.parsing import parse_model, parse_query
 from contract.runs import CancelResult, CancelRun, ChangeTags, RunDetail, RunQuery, RunReadQuery, RunSummary, TagsResult
 from runs.management import presentation
-from runs.management.command_input import given, instant_text, named, reader_zone
-from runs.management.listing import read_every_page
 from runs.management.recording_session import RecordingSession
 from runs.management.tailing import Tail
+from studio_project.command_input import given, instant_text, named, reader_zone
 from studio_project.commands import AsJson, Remote, StudioCommand, Token
+from studio_project.paging import read_every_page
 
 RunId = Annotated[str, Argument(metavar="ID", help="The run.")]
 
@@ -74,7 +75,10 @@ class Command(StudioCommand):
         async def operation(studio: StudioApplication) -> Page[RunSummary]:
             query = parse_query(RunQuery, options)
             if every:
-                return await read_every_page(studio, query, self.terminal)
+                # In the order `recent` a run that is updated meanwhile moves to the front, and can be missed.
+                return await read_every_page(
+                    studio.list_runs, query, page_size=LIST_LIMIT_MAX, what="runs", terminal=self.terminal
+                )
             return await studio.list_runs(query)
 
         page = self.ask(operation, remote=remote, token=token)

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from django_typer.management import TyperCommand
 from typer import Exit, Option
 
+from contract.errors import StudioError
 from contract.runs import RunQuery
 from runs.demo import play_demo
 from studio_project.composition import get_studio, this_process
@@ -53,7 +54,7 @@ class Command(TyperCommand):
         options = ServeOptions(migrate=not no_migrate, insecure=insecure, once_ready=(demo_once,) if demo else ())
         try:
             Daemon(config, options, self._say).run()
-        except (ServeRefused, HomeTaken, HomeUnusable, SchemaMismatch) as error:
+        except (ServeRefused, HomeTaken, HomeUnusable, SchemaMismatch, StudioError) as error:
             self.stderr.write(f"Cannot serve: {error}")
             raise Exit(_REFUSED) from None
 

@@ -41,7 +41,7 @@ class OtherProcess:
 @asynccontextmanager
 async def other_process(settings: dict[str, Any], home: Path) -> AsyncIterator[OtherProcess]:
     """Run another process on the database of these Django settings until the block ends."""
-    environment = {"STUDIO_HOME": str(home), "STUDIO_DATABASE_URL": _url(settings), "STUDIO_TIMEZONE": "UTC"}
+    environment = {"STUDIO_HOME": str(home), "STUDIO_DATABASE_URL": url_of(settings), "STUDIO_TIMEZONE": "UTC"}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -59,7 +59,8 @@ async def other_process(settings: dict[str, Any], home: Path) -> AsyncIterator[O
         await process.wait()
 
 
-def _url(settings: dict[str, Any]) -> str:
+def url_of(settings: dict[str, Any]) -> str:
+    """Return the database of Django's settings as a URL, for another process."""
     name = str(settings["NAME"])
     if settings["ENGINE"].endswith("sqlite3"):
         return f"sqlite://{quote(name)}"

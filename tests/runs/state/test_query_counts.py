@@ -32,8 +32,8 @@ class CountingDB(StateDB):
     async def read(self, work: Callable[[], T], *, snapshot: bool = False) -> T:
         return await super().read(partial(self._kept, work), snapshot=snapshot)
 
-    async def write(self, work: Callable[[], T]) -> T:
-        return await super().write(partial(self._kept, work))
+    async def write(self, work: Callable[[], T], *, durable: bool = True) -> T:
+        return await super().write(partial(self._kept, work), durable=durable)
 
     def _kept(self, work: Callable[[], T]) -> T:
         with connections["default"].execute_wrapper(self._keep):

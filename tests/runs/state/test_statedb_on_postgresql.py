@@ -36,6 +36,12 @@ def insert(invocation_id: str) -> None:
     InvocationRecord.objects.create(invocation_id=invocation_id, kind="agent", created_at=1.0)
 
 
+async def test_only_a_write_that_may_be_lost_does_not_wait_for_the_disk(db: StateDB) -> None:
+    said = [await db.write(lambda: run("SHOW synchronous_commit"), durable=durable) for durable in (True, False, True)]
+
+    assert said == [[("on",)], [("off",)], [("on",)]]
+
+
 async def test_a_snapshot_cannot_write(db: StateDB) -> None:
     refused = await outcome_of(db.read(lambda: insert("a"), snapshot=True))
 

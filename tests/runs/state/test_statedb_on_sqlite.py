@@ -58,6 +58,15 @@ async def test_every_connection_has_the_pragmas_that_keep_writers_from_failing(d
     assert found == [wanted] * 3
 
 
+async def test_only_a_write_that_may_be_lost_does_not_wait_for_the_disk(db: StateDB) -> None:
+    hurried = [await db.write(lambda: pragma("synchronous"), durable=durable) for durable in (True, False, True)]
+    failed = await outcome_of(db.write(lambda: pragma("nothing.of.the.kind"), durable=False))
+
+    assert hurried == [2, 1, 2]
+    assert isinstance(failed, StateUnavailable)
+    assert await db.write(lambda: pragma("synchronous")) == 2
+
+
 async def test_all_writes_of_a_process_go_through_one_thread(db: StateDB) -> None:
     threads = await asyncio.gather(*(db.write(threading.get_ident) for _ in range(20)))
 

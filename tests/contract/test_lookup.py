@@ -4,7 +4,7 @@ import pytest
 
 from contract.errors import NotFound
 from contract.limits import IDENTIFIER_MAX_CHARS
-from runs.lookup import require_possible
+from contract.lookup import require_possible
 
 
 @pytest.mark.parametrize("identifier", ["r", "0123456789abcdef", "a.b:c_d-e", "x" * IDENTIFIER_MAX_CHARS])

@@ -1,0 +1,91 @@
+"""Reads a text whole, as it is, from a file or from standard input."""
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from contract.base import FieldFailure
+from contract.errors import ValidationFailure, shown
+from contract.limits import DEFINITION_MAX_BYTES
+
+STANDARD_INPUT: Final = "-"
+
+
+def read_text(file: str, standard_input: int) -> str:
+    """Return what `file` holds, `-` being an open descriptor.
+
+    ValidationFailure that names it: missing, a folder, not to be read, larger than a definition may be, not UTF-8.
+    """
+    if file == STANDARD_INPUT:
+        return _text("standard input", lambda: _read(standard_input))
+    return _text(shown(file), lambda: _read_file(file))
+
+
+def read_private(file: Path) -> str:
+    """Return what a file of ours holds, in a folder of ours.
+
+    As `read_text`; whatever took its place meanwhile, such as a link or a pipe, is neither followed nor waited for.
+    """
+    return _text(shown(str(file)), lambda: _read_regular(file))
+
+
+def _text(name: str, read: Callable[[], bytes]) -> str:
+    try:
+        raw = read()
+    except OSError as fault:
+        reason = fault.strerror or type(fault).__name__
+        raise ValidationFailure.at("file", code="unreadable", message=f"{name}: {reason}") from None
+    if len(raw) > DEFINITION_MAX_BYTES:
+        message = f"{name} is larger than {DEFINITION_MAX_BYTES} bytes"
+        raise ValidationFailure.at("file", code="too_large", message=message)
+    return _decoded(raw, name)
+
+
+def _read_file(file: str) -> bytes:
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        return _read(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read_regular(file: Path) -> bytes:
+    try:
+        if not stat.S_ISREG(file.lstat().st_mode):
+            raise _missed(file, "is no regular file any more; it was not read")
+    except (FileNotFoundError, NotADirectoryError):
+        raise _missed(file, "is gone") from None
+    # Looked at again once it is open: until then something else may take its place.
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise _missed(file, "is no regular file any more; it was not read")
+        return _read(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _missed(file: Path, why: str) -> ValidationFailure:
+    message = f"{shown(str(file))} {why}; nothing was saved"
+    return ValidationFailure.at("file", code="missed", message=message)
+
+
+def _read(descriptor: int) -> bytes:
+    """Read to the end, or far enough to see that it is too much: a device or a pipe may never end."""
+    raw = bytearray()
+    while len(raw) <= DEFINITION_MAX_BYTES and (piece := os.read(descriptor, DEFINITION_MAX_BYTES + 1)):
+        raw += piece
+    return bytes(raw)
+
+
+def _decoded(raw: bytes, name: str) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as fault:
+        before = raw[: fault.start].decode()
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        message = f"{name} is not UTF-8: line {line}, column {column} has the byte 0x{raw[fault.start]:02x}"
+        failure = FieldFailure(path=("file",), code="encoding", message=message, line=line, column=column)
+        raise ValidationFailure((failure,)) from None
