@@ -7,6 +7,7 @@ Every operation raises members of `contract.errors.StudioApplicationError`; the 
 from collections.abc import AsyncIterator
 from typing import Protocol
 
+from contract.actions import LaunchResult, LaunchRun
 from contract.base import ContractModel, Page
 from contract.definitions import (
     DefinitionDetail,
@@ -75,6 +76,13 @@ class StudioApplication(Protocol):
 
     async def start_run(self, command: StartRun) -> RunSummary:
         """Register a running run. Conflict when the chosen `run_id` is taken."""
+        ...
+
+    async def launch_run(self, command: LaunchRun) -> LaunchResult:
+        """Queue a run that Studio executes, once for each `launch_key`.
+
+        ValidationFailure for what could not be executed; Conflict when the key was used for another action.
+        """
         ...
 
     async def record_events(self, run_id: str, command: RecordEvents) -> RecordResult:

@@ -18,6 +18,7 @@ from typing import Self
 
 import httpx
 
+from contract.actions import LaunchResult, LaunchRun
 from contract.application import ContractInfo
 from contract.base import Page
 from contract.definitions import (
@@ -118,6 +119,11 @@ class RemoteStudio:
         """Register a running run. Sent again without a `run_id`, it would make a second one."""
         repeatable = command.run_id is not None
         return await self._exchange.send(RunSummary, "POST", "/api/v1/runs/", command, repeatable=repeatable)
+
+    async def launch_run(self, command: LaunchRun) -> LaunchResult:
+        """Queue a run. Sent again without a `launch_key`, it would be executed twice."""
+        repeatable = command.launch_key is not None
+        return await self._exchange.send(LaunchResult, "POST", "/api/v1/launches/", command, repeatable=repeatable)
 
     async def record_events(self, run_id: str, command: RecordEvents) -> RecordResult:
         """Store a batch. Sent again, events without `event_id` would be stored twice."""

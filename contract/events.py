@@ -236,11 +236,14 @@ class ProcessIdentity(ContractModel):
     """Names one process for good: a pid is reused, a pid with its start time and boot is not.
 
     `started_at` is the process's start in epoch seconds, `boot_id` the kernel's id of this boot where it has one.
+    `started_ticks` is the start in clock ticks after the boot (Linux, /proc/<pid>/stat, field 22): within one boot it
+    stays what it is when the wall clock is set.
     """
 
     host: Name
     pid: Annotated[int, Field(ge=1, le=2**31 - 1)]
     started_at: Instant | None = None
+    started_ticks: Annotated[int, Field(ge=0, le=SAFE_INTEGER_MAX)] | None = None
     boot_id: Identifier | None = None
 
 

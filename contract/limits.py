@@ -57,6 +57,18 @@ EVIDENCE_LIMIT_MAX: Final = 1_000
 # Content one answer may carry; messages beyond it come withheld, with their size, and can be read by pane.
 READ_BUDGET_BYTES: Final = 4 * 1024 * 1024
 
+# Execution. Linux takes at most 32 pages for one argument (execve(2), MAX_ARG_STRLEN); UTF-8 needs up to four bytes a
+# character, and the bytes are checked again where the argument list is built.
+ARGUMENT_MAX_CHARS: Final = 131_071
+COMMAND_ARGUMENTS_MAX: Final = 256
+# Linux, PATH_MAX.
+PATH_MAX_CHARS: Final = 4_096
+# A week: whatever runs longer has hung.
+DEADLINE_SECONDS_MAX: Final = 7 * 24 * 3600.0
+# What is kept of one stream of a child that floods it: the beginning as it comes, the end when it has ended.
+OUTPUT_HEAD_BYTES: Final = 1024 * 1024
+OUTPUT_TAIL_BYTES: Final = 64 * 1024
+
 # Definitions. A prompt of a mebibyte is beyond every context window; a name leaves room for its extension in the 255
 # bytes of a file name.
 DEFINITION_MAX_BYTES: Final = 1024 * 1024

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from contract.actions import ExecutionView
 from contract.artifacts import ArtifactView
 from contract.base import ContractModel, Cursor, Identifier, Instant, Name, Summary, Tag, Text, Token, Tup
 from contract.events import MessageView, ProcessIdentity, RunGraph, SignalView
@@ -129,7 +130,8 @@ class RunDetail(RunSummary):
     """A run with its branches, graph, artifacts and reasons.
 
     `messages` of a branch are a window from its tail; `next_cursor` reads the window before it, null at the start.
-    `stream_cursor` is the position both streams go on from without gap or repetition.
+    `stream_cursor` is the position both streams go on from without gap or repetition. `execution` is there for a run
+    that was launched, and null for one that its producer executes.
     """
 
     branches: Tup[BranchView] = ()
@@ -138,6 +140,7 @@ class RunDetail(RunSummary):
     transitions: Tup[TransitionView] = ()
     process: ProcessIdentity | None = None
     cancel_reason: str | None = None
+    execution: ExecutionView | None = None
     totals: RunTotals
     message_limit: int
     next_cursor: str | None = None

@@ -8,6 +8,7 @@ from contract.errors import shown
 from contract.limits import PROMPT_MAX_CHARS
 from definitions.field_rules import (
     Rule,
+    entry_of,
     flag,
     free,
     is_set,
@@ -73,3 +74,22 @@ def _faults_of(root: YamlNode) -> Iterator[FieldFailure]:
     if "links" in known:
         steps = known["steps"].node if "steps" in known else None
         yield from links(known["links"].node, ("links",), steps)
+
+
+def has_prompt_of_its_own(content: str) -> bool:
+    """Whether a sound playbook or flow says what is to be done."""
+    root = parse_yaml(content).root
+    entry = None if root is None else entry_of(root, "prompt")
+    return entry is not None and is_set(entry.node)
+
+
+def inline_flow_failures(flow_yaml: str) -> tuple[FieldFailure, ...]:
+    """Return the faults of an inline flow, which is a YAML mapping of any keys; paths begin with `flow_yaml`."""
+    document = parse_yaml(flow_yaml)
+    failures = [*document.failures]
+    root = document.root
+    if root is not None and is_set(root) and root.kind not in ("mapping", "refused"):
+        failures.append(misfit(root, (), ("mapping",)))
+    elif not failures and (root is None or not is_set(root)):
+        failures.append(FieldFailure(path=("content",), code="empty", message="is empty: a flow is a YAML mapping"))
+    return tuple(fault.model_copy(update={"path": ("flow_yaml", *fault.path[1:])}) for fault in failures)

@@ -19,6 +19,7 @@ from runs.models import (
     EventReceiptRecord,
     GraphRecord,
     InvocationRecord,
+    LaunchRecord,
     MessageRecord,
     RunRecord,
     RunTagRecord,
@@ -31,7 +32,7 @@ from runs.reasons import REASONS
 from runs.transitions import STATUSES
 from studio_project.admin import ReadOnlyAdmin, dollars, head, instant
 from studio_project.admin_actions import SteeringAdmin, reason_of
-from studio_project.admin_filters import fixed_filter, text_filter
+from studio_project.admin_filters import fixed_filter, presence_filter, text_filter
 from studio_project.composition import get_studio
 
 # What belongs to a run: title, list, and the counter of the run's row where it has one.
@@ -43,6 +44,7 @@ _BELONGINGS: Final = (
     ("Usage reports", "runs_usagerecord", None),
     ("Tags", "runs_runtagrecord", None),
     ("Graph", "runs_graphrecord", None),
+    ("Launch", "runs_launchrecord", None),
     ("Artifacts", "artifacts_artifactrecord", None),
     ("Event receipts", "runs_eventreceiptrecord", None),
 )
@@ -118,7 +120,7 @@ class RunAdmin(SteeringAdmin):
             "Usage",
             ("input_tokens", "output_tokens", "cost_micros", "usage_reports", "usage_reports_without_cost"),
         ),
-        ("Process", ("process_host", "process_pid", "process_started_at", "process_boot_id")),
+        ("Process", ("process_host", "process_pid", "process_started_at", "process_started_ticks", "process_boot_id")),
         ("Keys", ("id", "invocation", "search_text", "sort_started_at", "sort_cost")),
     )
     actions = ("cancel",)
@@ -300,3 +302,46 @@ class EventReceiptAdmin(OfRunAdmin):
     order_in_run = ("run_id", "event_id")
     searched = "event_id"
     search_help_text = _TEXT_HELP
+
+
+@admin.register(LaunchRecord)
+class LaunchAdmin(OfRunAdmin):
+    """How runs that Studio executes were asked for, who holds them, and how their processes ended."""
+
+    list_display = (
+        "launch_key",
+        run_link,
+        "run_status",
+        "runtime",
+        "attempts",
+        "exit_code",
+        "exit_signal",
+        instant("queued_at"),
+        instant("claimed_at"),
+    )
+    also_read = ("run__run_id", "run__status")
+    list_filter = (*OfRunAdmin.list_filter, text_filter("runtime"), presence_filter("owner", "held"))
+    order_in_run = ("run_id",)
+    search_help_text = "A whole run id or launch key"
+    json_fields = ("action", "owner")
+    text_fields = ("output_tail",)
+    sections = (
+        ("", ("run", "launch_key", "action", "digest", "runtime", "cwd", "deadline_seconds", "queued_at")),
+        ("Lease", ("owner", "fence", "renewals", "claimed_at", "attempts")),
+        (
+            "Process",
+            ("exit_code", "exit_signal", "stdout_bytes", "stderr_bytes", "withheld_bytes", "output_tail"),
+        ),
+    )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Find one launch by its key; else by its run."""
+        by_key = queryset.filter(launch_key=search_term.strip())
+        return (by_key, False) if by_key.exists() else super().get_search_results(request, queryset, search_term)
+
+    @admin.display(description="status")
+    def run_status(self, launch: LaunchRecord) -> str:
+        """The status of the run."""
+        return launch.run.status

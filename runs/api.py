@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
+from contract.actions import LaunchResult, LaunchRun
 from contract.base import ContractModel, Page
 from contract.events import RecordEvents, RecordResult
 from contract.runs import (
@@ -41,6 +42,13 @@ async def start_run(request: HttpRequest) -> HttpResponse:
     """Register a run that the caller executes itself."""
     command = body_of(StartRun, request)
     return respond(await get_studio().start_run(command), status=CREATED)
+
+
+@router.post("/launches/", **describes(LaunchResult, status=ACCEPTED, body=LaunchRun, errors=("conflict",)))
+async def launch_run(request: HttpRequest) -> HttpResponse:
+    """Queue a run that Studio executes."""
+    command = body_of(LaunchRun, request)
+    return respond(await get_studio().launch_run(command), status=ACCEPTED)
 
 
 @router.get("/runs/{run_id}", **describes(RunDetail, query=RunReadQuery, errors=("not_found",)))

@@ -30,7 +30,7 @@ def folder_name(root: Path) -> str:
     """Return the folder's name, fit for print. Raises ValidationFailure for what is no folder."""
     if not root.is_dir():
         raise ValidationFailure.at("folder", code="folder", message="is not a folder")
-    return shown(root.absolute().name or str(root))
+    return shown(root.resolve().name or str(root))
 
 
 def walk(root: Path, *, files_max: int = FILES_MAX) -> Iterator[FoundFolder]:

@@ -88,6 +88,7 @@ class RunRecord(models.Model):
     process_host = models.CharField(max_length=200, null=True)
     process_pid = models.IntegerField(null=True)
     process_started_at = models.FloatField(null=True)
+    process_started_ticks = models.BigIntegerField(null=True)
     process_boot_id = models.CharField(max_length=128, null=True)
 
     last_seq = models.BigIntegerField(default=0)
@@ -298,3 +299,43 @@ class TransitionRecord(models.Model):
 
     def __str__(self) -> str:
         return f"{self.from_status} -> {self.to_status}"
+
+
+class LaunchRecord(models.Model):
+    """How Studio executes a run, and who does so. `action` and `owner` are JSON texts; an owner is a holder.
+
+    What waits is what nobody holds of a run that is queued: the run's status is kept in one place only, and the index
+    of queued runs by start gives them oldest first.
+    """
+
+    run = models.OneToOneField(RunRecord, on_delete=models.CASCADE, primary_key=True, related_name="launch")
+    launch_key = models.CharField(max_length=128, unique=True)
+    action = models.TextField()
+    digest = models.CharField(max_length=128)
+    runtime = models.CharField(max_length=64, null=True)
+    cwd = models.CharField(max_length=4_096, null=True)
+    deadline_seconds = models.FloatField()
+    queued_at = models.FloatField()
+
+    # The lease: `fence` grows with every holder, `renewals` while one holds.
+    owner = models.TextField(null=True)
+    fence = models.BigIntegerField(default=0)
+    renewals = models.BigIntegerField(default=0)
+    claimed_at = models.FloatField(null=True)
+    attempts = models.IntegerField(default=0)
+
+    exit_code = models.IntegerField(null=True)
+    exit_signal = models.IntegerField(null=True)
+    stdout_bytes = models.BigIntegerField(default=0)
+    stderr_bytes = models.BigIntegerField(default=0)
+    withheld_bytes = models.BigIntegerField(default=0)
+    output_tail = models.TextField(default="")
+
+    class Meta:
+        verbose_name = "launch"
+        verbose_name_plural = "launches"
+        # As small as what is held at the moment, however much was ever launched.
+        indexes: ClassVar = [models.Index(fields=["run"], condition=Q(owner__isnull=False), name="launch_held")]
+
+    def __str__(self) -> str:
+        return self.launch_key

@@ -10,8 +10,10 @@ import psutil
 
 from contract.events import ProcessIdentity
 
-# Start times come from clock ticks since boot; the boot instant itself is known to about a second.
+# A start in epoch seconds comes from clock ticks after the boot; the instant of that is known to about a second.
 _START_TOLERANCE_SECONDS: Final = 2.0
+# Field 22, counted from the third on.
+_START_FIELD: Final = 22 - 3
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -28,14 +30,11 @@ class LocalProcesses:
             found = psutil.Process(process.pid)
             if found.status() == psutil.STATUS_ZOMBIE:
                 return False
-            started_at = found.create_time()
+            return started_then(found, process)
         except psutil.NoSuchProcess:
             return False
         except psutil.Error:
             return None
-        if process.started_at is None:
-            return None
-        return abs(started_at - process.started_at) <= _START_TOLERANCE_SECONDS
 
     def own(self) -> ProcessIdentity:
         """Name this process. Not kept: a fork would be taken for its parent."""
@@ -48,7 +47,25 @@ class LocalProcesses:
 
 def identify(pid: int) -> ProcessIdentity:
     """Name a living process of this machine for good."""
-    return ProcessIdentity(host=host_name(), pid=pid, started_at=psutil.Process(pid).create_time(), boot_id=boot_id())
+    started_at = psutil.Process(pid).create_time()
+    return ProcessIdentity(
+        host=host_name(), pid=pid, started_at=started_at, started_ticks=_started_ticks(pid), boot_id=boot_id()
+    )
+
+
+def started_then(process: psutil.Process, recorded: ProcessIdentity) -> bool | None:
+    """Whether a process that has this pid started when the recorded one did; None when that was not recorded.
+
+    Ticks are compared exactly, within one boot; a wall clock only where there are none, for setting it moves the
+    starts of all. Raises what psutil raises.
+    """
+    if recorded.started_ticks is not None and recorded.boot_id is not None and recorded.boot_id == boot_id():
+        ticks = _started_ticks(process.pid)
+        if ticks is not None:
+            return ticks == recorded.started_ticks
+    if recorded.started_at is None:
+        return None
+    return abs(process.create_time() - recorded.started_at) <= _START_TOLERANCE_SECONDS
 
 
 @cache
@@ -64,3 +81,13 @@ def boot_id() -> str | None:
         return _BOOT_ID.read_text().strip() or None
     except OSError:
         return None
+
+
+def _started_ticks(pid: int) -> int | None:
+    """Read the start in clock ticks after the boot (Linux, proc(5): field 22 of stat); None where that is not told."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return None
+    # The second field is the program's name, in brackets, and may itself hold blanks and brackets.
+    return int(stat[stat.rindex(b")") + 1 :].split()[_START_FIELD])

@@ -14,9 +14,14 @@ def has_token(config: StudioConfig) -> bool:
 
 def base_url(config: StudioConfig, port: int) -> str:
     """Return the address a browser on this machine opens."""
+    return f"{root_url(config, port)}/"
+
+
+def root_url(config: StudioConfig, port: int) -> str:
+    """Return the same for programs of this machine, which put paths behind it."""
     host = config.host.strip("[]")
     host = _WILDCARDS.get(host, host)
-    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def banner_lines(config: StudioConfig, port: int) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ def given(**options: str | Sequence[str] | None) -> dict[str, list[str]]:
     }
 
 
-def named(**fields: str | int | Sequence[str] | None) -> dict[str, object]:
+def named(**fields: str | float | Sequence[str] | None) -> dict[str, object]:
     """Return the fields that were given."""
     return {name: value for name, value in fields.items() if value is not None}
 

@@ -5,7 +5,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
@@ -23,6 +23,15 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from studio_project.config_execution import (
+    ALLOWED_EXECUTABLES,
+    GRACE_SECONDS_MAX,
+    Deadlines,
+    Runtimes,
+    default_deadlines,
+    default_runtimes,
+    read_runtimes,
+)
 from studio_project.config_file import ConfigFile, read_config_file, suggestion
 from studio_project.database_url import Database, parse_database_url
 
@@ -31,6 +40,11 @@ FILE_NAME = "studio.toml"
 DATABASE_NAME = "studio.db"
 
 Origin = Literal["default", "file", "env"]
+
+_SETTINGS = "DJANGO_SETTINGS_MODULE"
+_OUR_SETTINGS = "studio_project.settings"
+# As it was given to this process: Django, once it is set up, puts its own zone there.
+_GIVEN_ZONE = os.environ.get("TZ")
 
 # Names under the prefix that are not configuration: the test suite's switches (tests/environment.py).
 _FOREIGN_PREFIXES = ("STUDIO_TEST_",)
@@ -58,6 +72,7 @@ def _refuse_bool(value: object) -> object:
 
 NameList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
 Number = Annotated[int, BeforeValidator(_refuse_bool)]
+Seconds = Annotated[float, BeforeValidator(_refuse_bool)]
 
 
 class ConfigError(Exception):
@@ -81,14 +96,24 @@ class StudioConfig(BaseSettings):
     auth_read_token: SecretStr | None = Field(default=None, description="bearer token that may only read")
     allowed_hosts: NameList = Field(default=(), description="Host names accepted besides loopback and `host`")
     cors_origins: NameList = Field(default=(), description="web origins allowed to call the API")
-    command_allowlist: NameList = Field(default=(), description="executables a `command` action may start")
+    command_allowlist: Annotated[NameList, ALLOWED_EXECUTABLES] = Field(
+        default=(), description="executables a `command` action may start"
+    )
     timezone: str = Field(description="IANA zone in which people read and write instants")
     max_concurrent: Number = Field(default=4, ge=0, description="runs executed at a time; 0 is unlimited")
+    default_runtime: str | None = Field(default=None, description="runtime of actions that name none")
+    execution_root: Path | None = Field(default=None, description="folder of runs that are given none")
+    deadline_seconds: Deadlines = Field(default_factory=default_deadlines, description="how long a run may take")
+    grace_seconds: Seconds = Field(
+        default=5.0, ge=0, le=GRACE_SECONDS_MAX, description="how long a process may go on after it was told to end"
+    )
+    pass_token: bool = Field(default=False, description="give auth_token to the processes of runs")
     insecure: bool = Field(default=False, description="allow a daemon without tokens beyond loopback")
     url: str | None = Field(default=None, description="daemon the CLI talks to; only from the environment")
     run_id: str | None = Field(default=None, description="run a child belongs to; only from the environment")
 
     _origins: dict[str, Origin] = PrivateAttr(default_factory=dict)
+    _runtimes: Runtimes = PrivateAttr(default_factory=default_runtimes)
 
     @classmethod
     def settings_customise_sources(
@@ -105,6 +130,11 @@ class StudioConfig(BaseSettings):
     def origins(self) -> Mapping[str, Origin]:
         """Field name to the place its value came from."""
         return self._origins
+
+    @property
+    def runtimes(self) -> Runtimes:
+        """Runtimes by name: the shipped ones, and those of the file, which alone describes them."""
+        return self._runtimes
 
     @property
     def database(self) -> Database:
@@ -152,6 +182,13 @@ class StudioConfig(BaseSettings):
             raise PydanticCustomError("origin", "must be origins such as https://studio.example, without a path")
         return value
 
+    @field_validator("execution_root")
+    @classmethod
+    def _absolute_root(cls, value: Path | None) -> Path | None:
+        if value is not None and (not value.is_absolute() or "\0" in str(value)):
+            raise PydanticCustomError("absolute", "must be an absolute path")
+        return value
+
     @field_validator("timezone")
     @classmethod
     def _known_zone(cls, value: str) -> str:
@@ -178,16 +215,20 @@ def load_config(environ: Mapping[str, str], *, localtime: Path = Path("/etc/loca
     defaults = {"database_url": database_url, "timezone": _machine_zone(localtime)}
     values = defaults | file.values | from_env | {"home": home}
     origins = _origins(file, from_env)
+    runtimes, runtime_problems = read_runtimes(file.runtimes)
     problems = [*_unknown_names(environ), *file.problems]
+    problems += (f"{FILE_NAME}: runtimes.{problem}" for problem in runtime_problems)
     try:
         config = StudioConfig(**values)
     except ValidationError as error:
         problems += _describe(error, origins)
         raise ConfigError(tuple(problems)) from None
     problems += _equal_tokens(config)
+    problems += _unknown_default(config, {*runtimes, *file.runtimes}, origins)
     if problems:
         raise ConfigError(tuple(problems))
-    config._origins.update(origins)  # noqa: SLF001 (the model's own loader)
+    config._origins.update(origins)  # noqa: SLF001 (this and the next: the model's own loader)
+    config._runtimes = runtimes  # noqa: SLF001
     return config
 
 
@@ -208,10 +249,27 @@ def current_editor() -> str:
     return chosen_editor(os.environ)
 
 
+def child_environment(config: StudioConfig, *, url: str) -> dict[str, str]:
+    """Return the environment of a run's process: the one given to us, without what configures Studio or makes it run.
+
+    It says where the daemon is. The token is passed on only if the configuration says so: what a process knows, it may
+    print.
+    """
+    passed = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX) and name != "TZ"}
+    if _GIVEN_ZONE is not None:
+        passed["TZ"] = _GIVEN_ZONE
+    if passed.get(_SETTINGS) == _OUR_SETTINGS:
+        del passed[_SETTINGS]
+    passed[PREFIX + "URL"] = url
+    if config.pass_token and config.auth_token is not None:
+        passed[PREFIX + "AUTH_TOKEN"] = config.auth_token.get_secret_value()
+    return passed
+
+
 def isolated_environment(home: Path, **values: str) -> dict[str, str]:
     """Return the environment for a process of Studio on a home of its own, with these configuration keys alone."""
     others = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-    settings = {"DJANGO_SETTINGS_MODULE": "studio_project.settings"}
+    settings = {_SETTINGS: _OUR_SETTINGS}
     return others | settings | {PREFIX + key.upper(): value for key, value in (values | {"home": str(home)}).items()}
 
 
@@ -269,6 +327,14 @@ def _equal_tokens(config: StudioConfig) -> list[str]:
     if config.auth_token and config.auth_token == config.auth_read_token:
         return ["auth_read_token: must differ from auth_token, or reading would grant writing"]
     return []
+
+
+def _unknown_default(config: StudioConfig, names: Collection[str], origins: Mapping[str, Origin]) -> list[str]:
+    name = config.default_runtime
+    if name is None or name in names:
+        return []
+    place = _place("default_runtime", origins["default_runtime"])
+    return [f"{place}: there is no such runtime{suggestion(name, names)}"]
 
 
 def _is_loopback(host: str) -> bool:

@@ -2,16 +2,16 @@
 
 One story is told to an empty store: a run with two branches and signals that ends well, one that is cancelled, and
 one that never says anything; then an agent that is saved, edited by hand, rolled back and deleted, and a playbook that
-does not reach its file. What the application answers is kept, byte for byte where it is a stream.
+does not reach its file; then a run that is launched, executed, and launched again. What the application answers is
+kept, byte for byte where it is a stream.
 """
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, Protocol
 
 from contract.errors import PermissionDenied, ReconciliationRequired
-from contract.events import ProcessIdentity
 from studio_project.asgi_types import App
 from studio_project.config import StudioConfig
 from studio_project.contract_asgi import AsgiClient, Exchange, Request
@@ -26,9 +26,12 @@ from studio_project.contract_definitions import (
     lose_playbooks,
 )
 from studio_project.contract_documents import as_text
+from studio_project.contract_standins import FaultyProbe, RecordedClock
 from studio_project.contract_story import (
     BACKLOG,
     FIRST_RUN,
+    LAUNCH,
+    LAUNCHES,
     LIVE,
     QUIET,
     QUIET_RUN,
@@ -36,7 +39,6 @@ from studio_project.contract_story import (
     RUN,
     RUNS,
     SECOND_RUN,
-    START_AT,
     Document,
     post,
     record,
@@ -51,61 +53,7 @@ _STALL_SECONDS: Final = 0.05
 # The incident of an unforeseen error is random; in the recording it is this.
 _INCIDENT: Final = "0" * 16
 
-_WRITER: Final = ProcessIdentity(host="example-host", pid=4242)
-
 Files = dict[str, str]
-
-
-class RecordedClock:
-    """Stands still until it is told to go on."""
-
-    def __init__(self) -> None:
-        self._now = START_AT
-
-    def now(self) -> float:
-        """Return epoch seconds."""
-        return self._now
-
-    def monotonic(self) -> float:
-        """Return the same clock: it never steps back."""
-        return self._now
-
-    def advance(self) -> None:
-        """Let one second pass."""
-        self._now += 1.0
-
-
-class CountedIds:
-    """1, 2, 3... in the shape of identifiers."""
-
-    def __init__(self) -> None:
-        self._last = 0
-
-    def new_id(self) -> str:
-        """Return the next one."""
-        self._last += 1
-        return f"{self._last:016x}"
-
-
-class FaultyProbe:
-    """Says that every process lives, or fails as it is told: the place from which faults enter the recording."""
-
-    def __init__(self) -> None:
-        self.fault: Exception | None = None
-
-    def alive(self, process: ProcessIdentity) -> bool | None:  # noqa: ARG002 (the port's signature)
-        """Return True, or raise the fault."""
-        if self.fault is not None:
-            raise self.fault
-        return True
-
-    def own(self) -> ProcessIdentity:
-        """Return a process that is the same always."""
-        return _WRITER
-
-    def elsewhere(self, process: ProcessIdentity) -> bool:  # noqa: ARG002 (the port's signature)
-        """Return that no process is on another host."""
-        return False
 
 
 class RecordedStudio(Protocol):
@@ -122,11 +70,21 @@ class RecordedStudio(Protocol):
 class Recording:
     """Tells the story to `app` and keeps the answers."""
 
-    def __init__(self, app: App, studio: RecordedStudio, clock: RecordedClock, probe: FaultyProbe) -> None:
+    def __init__(
+        self,
+        app: App,
+        studio: RecordedStudio,
+        clock: RecordedClock,
+        probe: FaultyProbe,
+        *,
+        execute: Callable[[], Awaitable[None]],
+    ) -> None:
+        """Take what is recorded; `execute` does what waits in the queue, on the same clock and without a process."""
         self._client = AsgiClient(app, {"authorization": f"Bearer {TOKEN}"})
         self._studio = studio
         self._clock = clock
         self._probe = probe
+        self._execute = execute
         self._files: Files = {}
 
     async def files(self) -> Files:
@@ -136,6 +94,7 @@ class Recording:
         await self._live(messages, signals)
         await self._read()
         await self._define()
+        await self._launch()
         await self._redirects()
         await self._errors()
         await self._goodbyes(messages, signals)
@@ -195,6 +154,13 @@ class Recording:
         await self._keep("reconciliation-detail", Request(path=reconciliation))
         find_playbooks(home)
         await self._keep("reconciliation-resolved", post(f"{reconciliation}/resolve", RETRY))
+
+    async def _launch(self) -> None:
+        await self._keep("launch-result", post(LAUNCHES, LAUNCH))
+        await self._execute()
+        await self._keep("launch-repeated", post(LAUNCHES, LAUNCH))
+        launched = json.loads(self._files["examples/launch-result.json"])
+        await self._keep("run-detail-launched", Request(path=f"{RUNS}{launched['run_id']}"))
 
     async def _redirects(self) -> None:
         requests = (

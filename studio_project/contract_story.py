@@ -13,6 +13,7 @@ START_AT: Final = 1_750_000_000.0
 RUNS: Final = "/api/v1/runs/"
 RUN: Final = "/api/v1/runs/demo-1"
 QUIET: Final = "/api/v1/runs/demo-3"
+LAUNCHES: Final = "/api/v1/launches/"
 DEFINITIONS: Final = "/api/v1/definitions/"
 
 
@@ -80,6 +81,18 @@ LIVE: Final[tuple[Document, ...]] = (
         "content": {"verdict": "approved"},
     },
 )
+LAUNCH: Final[Document] = {
+    "launch_key": "review-of-4711",
+    "kind": "agent",
+    "prompt": "Say which files have no tests.",
+    "agent": "reviewer",
+    "model": "model-1",
+    "runtime": "claude",
+    "project": "studio",
+    "name": "missing tests",
+    "tags": ["review"],
+    "deadline_seconds": 900.0,
+}
 _TOO_LARGE: Final = {"content-length": str(BODY_MAX_BYTES + 1)}
 REFUSED: Final[tuple[Request, ...]] = (
     Request(path=RUNS, query="status=finished&project=a&project_is_null=true"),
@@ -91,6 +104,8 @@ REFUSED: Final[tuple[Request, ...]] = (
     Request(method="PUT", path=f"{DEFINITIONS}playbook/hasty", body={"content": "steps:\n  - [1, 2\n"}),
     Request(method="PUT", path=f"{DEFINITIONS}playbook/hasty", body={"content": "a: 1\n", "name": "other"}),
     Request(method="PUT", path=f"{DEFINITIONS}agent/reviewer!", body={"content": ""}),
+    post(LAUNCHES, {"kind": "command", "command": ["reboot"], "prompt": "Now.", "cwd": "here"}),
+    post(LAUNCHES, {"kind": "flow_yaml", "flow_yaml": "steps:\n  - [1, 2\n", "runtime": "li"}),
     Request(path="/api/v1/runs/nobody"),
     Request(path="/api/v1/runs/nobody/signals"),
     Request(path=f"{DEFINITIONS}robot/reviewer"),
@@ -98,6 +113,7 @@ REFUSED: Final[tuple[Request, ...]] = (
     Request(path="/api/v1/nothing-here"),
     post(RUNS, QUIET_RUN),
     post(f"{RUN}/cancel", {}),
+    post(LAUNCHES, {**LAUNCH, "prompt": "Write them."}),
     Request(method="PUT", path=f"{DEFINITIONS}agent/reviewer", body={"content": "Mine.\n", "expected_version": 4}),
     Request(path=RUNS, headers={"Authorization": "Basic bm9ib2R5"}),
     Request(path=f"{RUN}/stream", headers={"Authorization": "Bearer another"}),

@@ -10,31 +10,32 @@ import signal
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
-
-from django.db import DatabaseError, connections
 
 from contract.errors import StudioError
 from studio_project.application import build_application
-from studio_project.banner import admin_line, banner_lines, has_token
+from studio_project.banner import admin_line, banner_lines, has_token, root_url
 from studio_project.composition import Studio, build_studio, get_studio, set_studio
 from studio_project.config import StudioConfig
 from studio_project.first_admin import create_first_admin
 from studio_project.home import HomeLock
 from studio_project.http_errors import incident
 from studio_project.readiness import Readiness
-from studio_project.schema import migrate, refuse_missing, refuse_unknown, schema_state
+from studio_project.schema import migrate, refuse_missing, refuse_unknown, schema_state, usable_database
 from studio_project.server import StudioServer, run_on_reactor
+from studio_project.worker import KILLED_BY_HAND, work
 
 _log = logging.getLogger(__name__)
 
 Say = Callable[[str], None]
 Part = Callable[[], Awaitable[None]]
 
-# Of the three seconds a stop may take: what streams and running answers get to end and to be sent, and beside it
-# what the background parts get to end theirs.
+# Of the three seconds a stop may take: what streams and running answers get to end and to be sent.
 FLUSH_SECONDS: Final = 1.5
-_KILLED_BY_HAND: Final = 130  # what a shell reports for a second Ctrl-C
+# What the background parts get beside it. They take less than a second, unless the machine is busy; and then a daemon
+# that did not wait would leave children behind that nobody looks after.
+_PARTS_SECONDS: Final = 15.0
 
 
 class ServeRefused(Exception):
@@ -45,12 +46,13 @@ class ServeRefused(Exception):
 class ServeOptions:
     """How to serve.
 
-    `background` parts (worker, scheduler) start when the store is reconciled, `once_ready` when the gate is open; all
-    run until the end, when they are cancelled.
+    Without `work` queued runs wait for a worker elsewhere. The `background` parts start when the store is reconciled,
+    `once_ready` when the gate is open; all run until the end, when they are cancelled.
     """
 
     migrate: bool = True
     insecure: bool = False
+    work: bool = True
     background: Sequence[Part] = ()
     once_ready: Sequence[Part] = ()
 
@@ -93,7 +95,7 @@ class Daemon:
     def run(self) -> None:
         """Serve until a signal.
 
-        Raises ServeRefused, HomeTaken, HomeUnusable, SchemaMismatch, or what broke the start-up.
+        Raises ServeRefused, HomeTaken, HomeUnusable, SchemaMismatch, DatabaseUnusable, or what broke the start-up.
         """
         refuse_open_door(self._config, insecure=self._options.insecure)
         self._lock.take(pid=os.getpid())
@@ -110,7 +112,7 @@ class Daemon:
 
     def _prepared_database(self) -> str | None:
         """Bring the schema up to the code; return the password of the first administrator if one was made now."""
-        try:
+        with usable_database(self._config.database):
             state = schema_state()
             refuse_unknown(state)
             if not self._options.migrate:
@@ -119,11 +121,6 @@ class Daemon:
                 self._say(f"Migrating the database: {len(state.missing)} steps, from {state.missing[0]}")
                 migrate()
             return create_first_admin()
-        except DatabaseError as error:
-            reason = str(error).strip().partition("\n")[0]
-            raise ServeRefused(f"the database {self._config.database.display} cannot be used: {reason}") from error
-        finally:
-            connections.close_all()
 
     def _introduce(self, port: int, password: str | None) -> None:
         for line in (*banner_lines(self._config, port), admin_line(self._config, port, password)):
@@ -135,6 +132,7 @@ class Daemon:
         self._watch_signals()
         studio = build_studio(self._config)
         studio.readiness = Readiness(ready=False)
+        studio.url = root_url(self._config, bound.getsockname()[1])
         set_studio(studio)
         server = StudioServer(build_application(get_studio))
         server.open(bound)
@@ -146,7 +144,8 @@ class Daemon:
     async def _start(self, studio: Studio) -> None:
         """Reconcile, then start the parts, then open the gate: no stale row is ever served as healthy."""
         await studio.reconcile()
-        self._begin((studio.keep_reconciled, *self._options.background))
+        worker = (partial(work, studio),) if self._options.work else ()
+        self._begin((studio.keep_reconciled, *worker, *self._options.background))
         studio.readiness.mark_ready()
         self._say("Ready.")
         self._begin(self._options.once_ready)
@@ -172,7 +171,7 @@ class Daemon:
 
     async def _ended_parts(self) -> None:
         if self._parts:
-            await asyncio.wait(self._parts, timeout=FLUSH_SECONDS)
+            await asyncio.wait(self._parts, timeout=_PARTS_SECONDS)
 
     def _watch_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -181,7 +180,7 @@ class Daemon:
 
     def _on_signal(self) -> None:
         if self._stop.is_set():
-            os._exit(_KILLED_BY_HAND)
+            os._exit(KILLED_BY_HAND)
         self._say("Stopping; once more to stop at once.")
         self._stop.set()
 

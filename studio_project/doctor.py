@@ -1,10 +1,11 @@
 """What is well and what is not with this Studio: facts in, findings with remedies out.
 
-The facts are gathered by studio_project/doctor_facts.py. A `fail` keeps a daemon from working, a `warn` does not.
+The facts are gathered by studio_project/doctor_facts.py. A `fail` keeps a daemon from working, a `warn` does not; a
+`note` says what is not there and need not be.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from studio_project.config import PREFIX, StudioConfig
 from studio_project.home import Holder
 from studio_project.schema import SchemaState
 
-Level = Literal["ok", "warn", "fail"]
+Level = Literal["ok", "note", "warn", "fail"]
 
 _MIB: Final = 1024 * 1024
 # SQLite needs room for the write-ahead log beside the database; under the first bound writing is about to end.
@@ -90,13 +91,19 @@ class DatabaseFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What was found. `port_fault` says why the port cannot be bound; `script` is where the command would be found."""
+    """What was found. `port_fault` says why the port cannot be bound; `script` is where the command would be found.
+
+    `executables` has for each runtime where its executable was found; `root_fault` says why the configured folder of
+    runs cannot be used.
+    """
 
     home: HomeFacts
     database: DatabaseFacts
     holder: Holder | None
     port_fault: str | None
     script: str | None
+    executables: Mapping[str, str | None]
+    root_fault: str | None
     now: datetime
     software: str
 
@@ -112,6 +119,8 @@ def diagnose(config: StudioConfig, facts: Facts) -> Diagnosis:
         _access(config),
         Finding(level="ok", subject="timezone", detail=f"{config.timezone}, where it is {_clock(facts.now)}"),
         _script(facts.script),
+        *_runtimes(config, facts.executables),
+        *_root(config, facts.root_fault),
     )
     healthy = all(finding.level != "fail" for finding in findings)
     return Diagnosis(healthy=healthy, settings=effective_settings(config), findings=findings)
@@ -140,9 +149,17 @@ def _shown(config: StudioConfig, name: str) -> str:
         return _HIDDEN
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, Mapping):
+        return _shown_by_kind(value)
     if isinstance(value, tuple):
         return ", ".join(value) or _UNSET
     return _UNSET if value is None else str(value)
+
+
+def _shown_by_kind(values: Mapping[str, float]) -> str:
+    if len(set(values.values())) == 1:
+        return f"{min(values.values()):g}"
+    return ", ".join(f"{kind}={value:g}" for kind, value in values.items())
 
 
 def _clock(now: datetime) -> str:
@@ -258,6 +275,28 @@ def _script(script: str | None) -> Finding:
             "call it by its path, such as `.venv/bin/studio`, or activate the environment",
         )
     return _ok("command", script)
+
+
+def _runtimes(config: StudioConfig, executables: Mapping[str, str | None]) -> Iterator[Finding]:
+    for name, runtime in config.runtimes.items():
+        kinds = ", ".join(runtime.templates)
+        found = executables.get(name)
+        missing = f"{name} cannot be used for {kinds}: there is no executable {runtime.executable}"
+        if found is not None:
+            yield _ok("runtime", f"{name} is {found}, for {kinds}")
+        elif runtime.shipped and name != config.default_runtime:
+            yield Finding(level="note", subject="runtime", detail=missing)
+        else:
+            yield _warn("runtime", missing, f"install it, or set executable in [runtimes.{name}] to its path")
+
+
+def _root(config: StudioConfig, fault: str | None) -> Iterator[Finding]:
+    if config.execution_root is None:
+        return
+    if fault is None:
+        yield _ok("root", str(config.execution_root))
+    else:
+        yield _warn("root", f"{config.execution_root}: {fault}", "make it usable, or set another root in [execution]")
 
 
 def _ok(subject: str, detail: str) -> Finding:

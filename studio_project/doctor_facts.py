@@ -18,6 +18,7 @@ from contract.ports import Clock
 from studio_project.config import FILE_NAME, StudioConfig
 from studio_project.doctor import DatabaseFacts, Facts, HomeFacts
 from studio_project.home import find_holder
+from studio_project.machine import executables, folder_fault
 from studio_project.schema import schema_state
 from studio_project.version import VERSION
 
@@ -33,6 +34,8 @@ def gather(config: StudioConfig, clock: Clock) -> Facts:
         holder=holder,
         port_fault=None if holder else port_fault(config.host, config.port),
         script=shutil.which("studio"),
+        executables=executables(config.runtimes),
+        root_fault=folder_fault(config.execution_root),
         now=datetime.fromtimestamp(clock.now(), tz=UTC).astimezone(ZoneInfo(config.timezone)),
         software=f"Studio {VERSION}, Django {django.get_version()}, Python {platform.python_version()}",
     )

@@ -1,4 +1,4 @@
-"""The home of a daemon: its lock, which says who serves it."""
+"""The home of a daemon: its lock, which says who serves it, and the one that says whether anybody works for it."""
 
 import fcntl
 import json
@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Final, Self
 
 LOCK_NAME: Final = "daemon.lock"
+# Held, in common, by whoever executes queued runs.
+WORKERS_NAME: Final = "workers.lock"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,14 +125,39 @@ def find_holder(home: Path) -> Holder | None:
         return None
     try:
         holder = _read(descriptor)
-        return holder if holder.pid is not None and _is_locked(descriptor) else None
+        return holder if holder.pid is not None and _is_locked(descriptor, fcntl.LOCK_SH) else None
     finally:
         os.close(descriptor)
 
 
-def _is_locked(descriptor: int) -> bool:
+@contextmanager
+def working(home: Path) -> Iterator[None]:
+    """Let `is_worked` see that somebody executes the queued runs of a home. Raises HomeUnusable."""
+    with _usable(home):
+        descriptor = os.open(home / WORKERS_NAME, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # Waits only for the moment in which somebody looks.
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_worked(home: Path) -> bool:
+    """Say whether anybody on this machine executes the queued runs of a home. Changes nothing."""
+    try:
+        descriptor = os.open(home / WORKERS_NAME, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return _is_locked(descriptor, fcntl.LOCK_EX)
+    finally:
+        os.close(descriptor)
+
+
+def _is_locked(descriptor: int, tried: int) -> bool:
+    try:
+        fcntl.flock(descriptor, tried | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
     return False

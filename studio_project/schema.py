@@ -1,10 +1,18 @@
 """Whether the database has the schema this code is written for, and the step that brings it there."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.core.management import call_command
-from django.db import connection
+from django.db import DatabaseError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
+
+from studio_project.database_url import Database
+
+
+class DatabaseUnusable(Exception):
+    """The database does not answer, or refuses."""
 
 
 class SchemaMismatch(Exception):
@@ -17,6 +25,18 @@ class SchemaState:
 
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
+
+
+@contextmanager
+def usable_database(database: Database) -> Iterator[None]:
+    """Turn what the database says into DatabaseUnusable, and leave no connection open."""
+    try:
+        yield
+    except DatabaseError as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise DatabaseUnusable(f"the database {database.display} cannot be used: {reason}") from error
+    finally:
+        connections.close_all()
 
 
 def schema_state() -> SchemaState:
@@ -50,7 +70,8 @@ def refuse_missing(state: SchemaState) -> None:
     """Raise SchemaMismatch when the database is behind the code."""
     if state.missing:
         raise SchemaMismatch(
-            f"the database is behind this code, by {_list(state.missing)}; start once without --no-migrate"
+            f"the database is behind this code, by {_list(state.missing)}; "
+            "start `studio serve` once without --no-migrate"
         )
 
 

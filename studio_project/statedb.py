@@ -140,6 +140,18 @@ class _Lane:
         self._opened.clear()
 
 
+def take_turns(number: int) -> None:
+    """Wait until no other transaction, of any process, has taken this turn; keep it until this one ends.
+
+    Called inside a write, for a decision that no row can serialize. `number` is one of 64 bits, the same for all who
+    take turns. On SQLite a write has the whole database to itself already.
+    """
+    connection = connections[_ALIAS]
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
+
+
 def sqlite_file() -> tuple[int, int]:
     """Return device and inode of the SQLite file. Raises StateUnavailable when there is none."""
     try:

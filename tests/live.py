@@ -42,14 +42,14 @@ class LiveDaemon:
 
 
 @contextmanager
-def live_daemon(home: Path, **settings: str) -> Iterator[LiveDaemon]:
-    """Serve until the end of the block. `settings` are configuration keys, such as `auth_token`."""
+def live_daemon(home: Path, *options: str, **settings: str) -> Iterator[LiveDaemon]:
+    """Serve, with options of the command, until the end of the block. `settings` are configuration keys."""
     with _database() as database:
         values = {"port": "0", "timezone": "UTC"} | database | settings
         environment = isolated_environment(home, **values)
         with (home.parent / f"{home.name}.log").open("w+", encoding="utf-8") as log:
             process = subprocess.Popen(
-                [sys.executable, "manage.py", "serve"],
+                [sys.executable, "manage.py", "serve", *options],
                 cwd=ROOT,
                 env=environment,
                 stdout=subprocess.PIPE,

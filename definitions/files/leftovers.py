@@ -35,11 +35,18 @@ class Leftovers:
         place = _place_of(leftover)[0]
         try:
             with self._tree.at(place) as spot:
-                if spot is not None and not self._tree.is_being_written(spot):
+                if spot is not None and self._is_done_with(spot, leftover):
                     with suppress(FileNotFoundError):
                         self._tree.syscalls.unlink(spot.filename, folder=spot.folder)
         except (OSError, NotAFile) as error:
             raise write_fault(error) from error
+
+    def _is_done_with(self, spot: Spot, leftover: Leftover) -> bool:
+        """Whether nobody writes into it, nor has since its content was seen."""
+        if self._tree.is_being_written(spot):
+            return False
+        found = self._tree.read(spot)
+        return found is not None and (leftover.content is None or found.data == leftover.content)
 
     def rescue(self, leftover: Leftover) -> str:
         """Rename one and return its new path. FileChanged when somebody has taken it away."""

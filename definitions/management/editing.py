@@ -27,10 +27,10 @@ from contract.errors import (
 )
 from definitions.management.refusals import Refused, command_line
 from definitions.management.starting import Start
-from definitions.management.text_source import read_private
 from definitions.names import EXTENSIONS
 from studio_project.commands import EXIT_TERMINATED
 from studio_project.terminal import Terminal
+from studio_project.text_source import read_private
 
 _EXIT_ABANDONED: Final = 1
 # For an editor that is told to end, to put its own copy of the text in order.

@@ -31,6 +31,7 @@ from definitions.content import sha256_of
 from definitions.errors import FileChanged, HeadMoved, WriteFault
 from definitions.heads import WRITER_LEASE_SECONDS, changed_by_hand, is_abandoned, refuse_stale
 from definitions.names import flat_place
+from definitions.services.captures import capture_of
 from definitions.services.ports import (
     DefinitionHead,
     DefinitionHistoryPort,
@@ -150,33 +151,14 @@ class DefinitionWriter:
     ) -> DefinitionVersion | None:
         """Append what the file holds, or that it is gone, as a version; None when somebody else was first."""
         current = await self.files.read_current(kind, name)
-        if current is None and head is None:  # it went as it came: there is nothing to keep
+        at = self.clock.now()
+        found = capture_of(kind, name, head, current, at=at, actor=actor or OPERATOR, message=message)
+        if found is None:
             return None
-        gone = DefinitionVersionDraft(
-            kind=kind,
-            name=name,
-            relative_path=flat_place(kind, name) if head is None else head.relative_path,
-            content="",
-            content_sha256=sha256_of(""),
-            message=message,
-            origin="external",
-            deleted=True,
-            actor=actor or OPERATOR,
-        )
-        draft = gone
-        if current is not None:
-            draft = gone.model_copy(
-                update={
-                    "relative_path": current.relative_path,
-                    "content": current.content,
-                    "content_sha256": current.sha256,
-                    "deleted": False,
-                }
-            )
-        after = 0 if head is None else head.version
-        found = None if current is None else current.sha256
         try:
-            return await self.history.append_version(draft, after=after, at=self.clock.now(), file_sha256=found)
+            return await self.history.append_version(
+                found.draft, after=found.after, at=at, file_sha256=found.file_sha256
+            )
         except HeadMoved:
             return None
 

@@ -1,12 +1,15 @@
 """Runs and invocations as tables and lines for people. Values in, text out; `zone` is where the reader lives."""
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from typing import Final
 
 from pydantic import JsonValue
 
+from contract.actions import ExecutionView, LaunchResult
+from contract.base import CommandJson
 from contract.events import (
     DoneFrame,
     FramePayload,
@@ -22,8 +25,9 @@ from contract.runs import (
     RunDetail,
     RunSummary,
 )
+from runs.endings import signal_name
 from studio_project.terminal import UNKNOWN, Line, Styled, Table, printable_block
-from studio_project.wording import clock_time, instant, minute, pairs, titled
+from studio_project.wording import clock_time, instant, minute, pairs, size, titled
 
 _STATUS_STYLES: Final = {
     "running": "cyan",
@@ -35,6 +39,8 @@ _STATUS_STYLES: Final = {
     "aborted": "red",
     "cancelled": "yellow",
 }
+# Enough of a prompt to know it by.
+_GLANCE_CHARS: Final = 80
 _ROLE_STYLES: Final = {
     "system": "magenta",
     "user": "bold green",
@@ -108,6 +114,8 @@ def invocation_lines(invocation: InvocationDetail, zone: tzinfo) -> list[Line]:
 def run_lines(run: RunDetail, zone: tzinfo) -> Iterator[Line]:
     """Yield what `run show` says, branch by branch."""
     yield from pairs(_run_facts(run, zone))
+    if run.execution is not None:
+        yield from _execution_lines(run.execution, zone)
     if run.graph is not None:
         yield from titled("graph", (f"{edge.source} -> {edge.target}" for edge in run.graph.edges))
         yield from titled("nodes", (f"{node.id} {node.label or ''}" for node in run.graph.nodes))
@@ -151,7 +159,8 @@ def message_lines(message: MessageView, zone: tzinfo, *, with_branch: bool) -> I
     time = f"{clock_time(message.recorded_at, zone)} "
     branch = f"{message.branch} " if with_branch else ""
     who = message.role if message.sender is None else f"{message.role} {message.sender}"
-    first, *others = printable_block(body_text(message.content)) if message.content is not None else [""]
+    body = "" if message.content is None else body_text(message.content).removesuffix("\n")
+    first, *others = printable_block(body)
     mark = f" [{message.size_bytes} bytes, not all shown]" if message.withheld else ""
     yield (
         Styled(time, "dim"),
@@ -168,6 +177,13 @@ def recorded_line(result: RecordResult) -> Line:
     """Return what `run record` says at its end."""
     refused = f", {result.refused_transitions} refused moves" if result.refused_transitions else ""
     return (Styled(f"run {result.run_id}: {result.accepted} accepted, {result.duplicates} duplicates{refused}"),)
+
+
+def launched_line(result: LaunchResult) -> Line:
+    """Return what `run launch` says."""
+    if result.repeated:
+        return (Styled(f"run {result.run_id} was launched before with key {result.launch_key}; it is {result.status}"),)
+    return (Styled(f"run {result.run_id} is {result.status}"),)
 
 
 def status_words(run: RunSummary) -> str:
@@ -224,6 +240,49 @@ def _run_facts(run: RunDetail, zone: tzinfo) -> list[tuple[str, str | None]]:
 
 def _count(tokens: int | None) -> str:
     return UNKNOWN if tokens is None else str(tokens)
+
+
+def _execution_lines(execution: ExecutionView, zone: tzinfo) -> Iterator[Line]:
+    """Yield how a launched run is executed, then the end of what it printed."""
+    yield ()
+    yield (Styled("execution", "bold"),)
+    yield from ((Styled("  "), *line) for line in pairs(_execution_facts(execution, zone)))
+    if execution.output_tail:
+        yield from titled("output, its end", printable_block(execution.output_tail.removesuffix("\n")))
+
+
+def _execution_facts(execution: ExecutionView, zone: tzinfo) -> list[tuple[str, str | None]]:
+    printed = f"{size(execution.stdout_bytes)} stdout, {size(execution.stderr_bytes)} stderr"
+    return [
+        ("runtime", execution.runtime),
+        ("action", _action_words(execution.action)),
+        ("cwd", execution.cwd),
+        ("key", execution.launch_key),
+        ("queued", instant(execution.queued_at, zone)),
+        ("claimed", None if execution.claimed_at is None else instant(execution.claimed_at, zone)),
+        ("attempts", str(execution.attempts)),
+        ("deadline", f"{execution.deadline_seconds:g}s"),
+        ("exit code", None if execution.exit_code is None else str(execution.exit_code)),
+        ("signal", None if execution.exit_signal is None else signal_name(execution.exit_signal)),
+        ("printed", printed),
+        ("not kept", size(execution.withheld_bytes) if execution.withheld_bytes else None),
+    ]
+
+
+def _action_words(action: CommandJson) -> str:
+    """Return kind and given fields of an action, long texts cut, lists of arguments as a shell would take them."""
+    fields = dict(action) if isinstance(action, dict) else {}
+    kind = fields.pop("kind", UNKNOWN)
+    told = [f"{name} {_argument_words(value)}" for name, value in fields.items()]
+    return ", ".join(told if kind in fields else [str(kind), *told])
+
+
+def _argument_words(value: JsonValue) -> str:
+    return shlex.join(map(str, value)) if isinstance(value, list) else _cut(body_text(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _GLANCE_CHARS else f"{text[:_GLANCE_CHARS]}… ({len(text)} characters)"
 
 
 def _branch_lines(branch: BranchView, zone: tzinfo) -> Iterator[Line]:

@@ -33,23 +33,23 @@ class Tail:
         self._terminal = terminal
         self._zone = zone
 
-    async def follow(self, studio: StudioApplication) -> None:
-        """Print until `done`. Any other end is an error, and a note says from where to go on."""
+    async def follow(self, studio: StudioApplication) -> DoneFrame:
+        """Print until `done`, and return that. Any other end is an error, and a note says from where to go on."""
         started_from = self._cursor
         try:
-            await self._print_all(studio)
+            return await self._print_all(studio)
         except StudioError:
             if self._cursor != started_from:
                 self._terminal.note(f"to go on: --cursor {self._cursor}")
             raise
 
-    async def _print_all(self, studio: StudioApplication) -> None:
+    async def _print_all(self, studio: StudioApplication) -> DoneFrame:
         stream = studio.stream_signals if self._signals else studio.stream_messages
         async for frame in stream(self._run_id, self._cursor):
             self._cursor = frame.cursor or self._cursor
             self._print(frame)
             if isinstance(frame.payload, DoneFrame):
-                return
+                return frame.payload
             if isinstance(frame.payload, ErrorFrame):
                 raise _error_of(frame.payload)
         raise StateUnavailable(retryable=True, detail="the stream ended before the run did")

@@ -131,7 +131,7 @@ class RunningProcess:
 
 
 class RunSettlementPort(Protocol):
-    """Finds and ends running runs whose process is gone."""
+    """Finds and ends running runs whose process is gone, but for those that a worker holds: they are the reaper's."""
 
     async def running_processes(self, *, after: int, limit: int) -> tuple[RunningProcess, ...]:
         """Return running runs with a recorded process, by `number`, from after a number."""

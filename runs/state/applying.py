@@ -1,11 +1,12 @@
 """Applies the effects of a batch to the tables, inside the transaction that holds the run's row."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
-from contract.events import RunEvent
-from runs.batch import BranchState, Effects, Move, RunState, branch_names, fold
+from contract.events import RecordResult, RunEvent
+from runs.batch import BranchState, Effects, Move, RunState, branch_names, fold, fresh_events
 from runs.models import (
     BranchRecord,
     EventReceiptRecord,
@@ -14,9 +15,12 @@ from runs.models import (
     RunRecord,
     RunTagRecord,
     SignalRecord,
+    TransitionRecord,
     UsageRecord,
 )
 from runs.money import to_micros
+from runs.services.ports import RunArtifactRows
+from runs.state.leases import let_go
 from runs.transitions import is_terminal
 
 # What a batch changes of its run. A column that is not named here costs none of the indexes it stands in.
@@ -28,6 +32,27 @@ _SPENT = (
 )  # fmt: skip
 _MOVED = ("status", "status_reason_code", "status_reason_summary", "started_at", "ended_at", "sort_started_at")
 _BRANCH_FIELDS = tuple(BranchState.__dataclass_fields__)
+
+
+def record(
+    run: RunRecord, events: Sequence[RunEvent], *, artifacts: RunArtifactRows, actor: str, at: float
+) -> RecordResult:
+    """Store what is new of a batch, with its artifacts and moves, and say what became of it."""
+    fresh = fresh_events(events, _known_ids(run, events))
+    effects = apply(run, fresh, at=at)
+    artifacts.upsert(run.run_id, effects.artifacts, at=at)
+    for move in effects.moves:
+        add_transition(run, move, actor=actor, at=at)
+    if any(move.from_status == "queued" for move in effects.accepted_moves()):
+        let_go(run)
+    return RecordResult(
+        run_id=run.run_id,
+        accepted=len(fresh),
+        duplicates=len(events) - len(fresh),
+        last_seq=effects.last_seq,
+        refused_transitions=sum(move.refused for move in effects.moves),
+        cancel_requested=run.cancel_requested_at is not None and not is_terminal(run.status),
+    )
 
 
 def apply(run: RunRecord, events: Sequence[RunEvent], *, at: float) -> Effects:
@@ -49,6 +74,36 @@ def apply(run: RunRecord, events: Sequence[RunEvent], *, at: float) -> Effects:
     if events:
         _write_run(run, effects, at)
     return effects
+
+
+def make_move(run: RunRecord, move: Move, *, actor: str, at: float, columns: Mapping[str, Any]) -> None:
+    """Write an accepted move that comes with no batch, and the columns that change with it."""
+    touch(run, at)
+    take_move(run, move, at)
+    for column, value in columns.items():
+        setattr(run, column, value)
+    run.save(update_fields=["updated_at", *_MOVED, *columns])
+    touch_tags(run)
+    add_transition(run, move, actor=actor, at=at)
+
+
+def add_transition(run: RunRecord, move: Move, *, actor: str, at: float) -> None:
+    """Append one accepted or refused move."""
+    transition(run.pk, move, actor=actor, at=at).save()
+
+
+def transition(number: int, move: Move, *, actor: str, at: float) -> TransitionRecord:
+    """Return the row of a move of the run with this number, not yet inserted."""
+    return TransitionRecord(
+        run_id=number,
+        from_status=move.from_status,
+        to_status=move.to_status,
+        reason_code=move.reason_code,
+        reason_summary=move.reason_summary,
+        actor=actor,
+        refused=move.refused,
+        at=at,
+    )
 
 
 def touch(run: RunRecord, at: float) -> None:
@@ -73,6 +128,14 @@ def take_move(run: RunRecord, move: Move, at: float) -> None:
         run.ended_at = at
     elif run.started_at is None:
         run.started_at = run.sort_started_at = at
+
+
+def _known_ids(run: RunRecord, events: Sequence[RunEvent]) -> set[str]:
+    ids = [event.event_id for event in events if event.event_id is not None]
+    if not ids:
+        return set()
+    known = EventReceiptRecord.objects.filter(run=run, event_id__in=ids)
+    return set(known.values_list("event_id", flat=True))
 
 
 def _state_of(run: RunRecord, stored: dict[str, BranchRecord]) -> RunState:

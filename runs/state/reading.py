@@ -130,6 +130,7 @@ class DjangoRunReads:
             transitions=transitions,
             process=rows.process_of(row),
             cancel_reason=row["cancel_reason"],
+            execution=rows.execution_of(row),
             totals=RunTotals(
                 messages_by_role=json.loads(row["messages_by_role"]),
                 signals=row["signal_count"],

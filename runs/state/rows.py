@@ -3,6 +3,7 @@
 import json
 from typing import Any, Final
 
+from contract.actions import ExecutionView
 from contract.events import (
     MessageView,
     ProcessIdentity,
@@ -19,16 +20,23 @@ from runs.services.ports import ProcessProbe
 
 Row = dict[str, Any]
 
+PROCESS_COLUMNS: Final = (
+    "process_host", "process_pid", "process_started_at", "process_started_ticks", "process_boot_id"
+)  # fmt: skip
 SUMMARY_COLUMNS: Final = (
     "id", "run_id", "kind", "name", "playbook_name", "agent_name", "project", "model", "provider", "invocation_id",
     "status", "status_reason_code", "status_reason_summary", "cancel_requested_at", "created_at", "started_at",
     "ended_at", "updated_at", "last_activity_at", "branch_count", "message_count", "signal_count", "input_tokens",
-    "output_tokens", "cost_micros", "tags", "process_host", "process_pid", "process_started_at", "process_boot_id",
-    "sort_started_at", "sort_cost",
+    "output_tokens", "cost_micros", "tags", *PROCESS_COLUMNS, "sort_started_at", "sort_cost",
+)  # fmt: skip
+# Columns of a launch that an ExecutionView shows under the same name.
+_EXECUTION: Final = (
+    "launch_key", "action", "runtime", "cwd", "deadline_seconds", "queued_at", "claimed_at", "attempts", "exit_code",
+    "exit_signal", "stdout_bytes", "stderr_bytes", "withheld_bytes", "output_tail",
 )  # fmt: skip
 DETAIL_COLUMNS: Final = (
     *SUMMARY_COLUMNS, "last_seq", "messages_by_role", "usage_reports", "usage_reports_without_cost", "cancel_reason",
-    "graph__graph",
+    "graph__graph", *(f"launch__{column}" for column in _EXECUTION),
 )  # fmt: skip
 ENTRY_COLUMNS: Final = ("seq", "event_id", "at", "recorded_at", "size_bytes", "withheld", "sanitized")
 # A message's own columns; where the branch is not known already, `branch__name` is read with them.
@@ -72,8 +80,17 @@ def process_of(row: Row) -> ProcessIdentity | None:
         host=row["process_host"],
         pid=row["process_pid"],
         started_at=row["process_started_at"],
+        started_ticks=row["process_started_ticks"],
         boot_id=row["process_boot_id"],
     )
+
+
+def execution_of(row: Row) -> ExecutionView | None:
+    """Return how a run is executed, where it was launched."""
+    if row["launch__launch_key"] is None:
+        return None
+    fields = {column: row[f"launch__{column}"] for column in _EXECUTION}
+    return ExecutionView(**fields | {"action": json.loads(fields["action"])})
 
 
 def _health(row: Row, probe: ProcessProbe, now: float) -> str | None:

@@ -3,23 +3,25 @@
 import json
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from django.db import IntegrityError
-from django.db.models import OuterRef, Subquery, Value
+from django.db.models import Exists, OuterRef, Subquery, Value
 from django.db.models.functions import Greatest
 
 from contract.errors import Conflict, ValidationFailure
-from contract.events import ProcessIdentity, RecordResult, RunEvent
+from contract.events import RecordResult, RunEvent
 from contract.limits import TAGS_PER_RUN_MAX
 from contract.ports import ChangeFeed, Clock
 from contract.runs import CancelResult, RunSummary, StartRun, TagsResult
-from runs.batch import Move, fresh_events
-from runs.models import EventReceiptRecord, InvocationRecord, RunRecord, RunTagRecord, TransitionRecord
+from runs.batch import Move
+from runs.models import LaunchRecord, RunRecord, RunTagRecord, TransitionRecord
 from runs.naming import search_text
 from runs.services.following import run_topic
 from runs.services.ports import ProcessProbe, RunArtifactRows, RunningProcess
 from runs.state import applying, rows
+from runs.state.leases import let_go
+from runs.state.registering import add_tag_rows, ensure_invocation, insert_run, process_columns
 from runs.transitions import is_terminal
 from studio_project.change_feed import notify_others
 from studio_project.statedb import StateDB
@@ -29,6 +31,8 @@ T = TypeVar("T")
 _PRODUCER: Final = "producer"
 _OPERATOR: Final = "operator"
 _SYSTEM: Final = "system"
+# A run that a worker holds is the worker's to end, or the reaper's, who takes it over: its process may be half of it.
+_UNHELD: Final = ~Exists(LaunchRecord.objects.filter(run=OuterRef("pk"), owner__isnull=False))
 
 
 class DjangoRunWrites:
@@ -85,37 +89,7 @@ class DjangoRunWrites:
         run = _locked(run_id)
         if run is None:
             return None
-        fresh = fresh_events(events, _known_ids(run, events))
-        effects = applying.apply(run, fresh, at=at)
-        self._artifacts.upsert(run_id, effects.artifacts, at=at)
-        for move in effects.moves:
-            add_transition(run, move, actor=_PRODUCER, at=at)
-        return RecordResult(
-            run_id=run_id,
-            accepted=len(fresh),
-            duplicates=len(events) - len(fresh),
-            last_seq=effects.last_seq,
-            refused_transitions=sum(move.refused for move in effects.moves),
-            cancel_requested=run.cancel_requested_at is not None and not is_terminal(run.status),
-        )
-
-
-def add_transition(run: RunRecord, move: Move, *, actor: str, at: float) -> None:
-    """Append one accepted or refused move."""
-    _transition(run.pk, move, actor=actor, at=at).save()
-
-
-def _transition(number: int, move: Move, *, actor: str, at: float) -> TransitionRecord:
-    return TransitionRecord(
-        run_id=number,
-        from_status=move.from_status,
-        to_status=move.to_status,
-        reason_code=move.reason_code,
-        reason_summary=move.reason_summary,
-        actor=actor,
-        refused=move.refused,
-        at=at,
-    )
+        return applying.record(run, events, artifacts=self._artifacts, actor=_PRODUCER, at=at)
 
 
 def _and_notify(work: Callable[[], T], run_id: str) -> T:
@@ -129,18 +103,9 @@ def _locked(run_id: str) -> RunRecord | None:
     return RunRecord.objects.select_for_update().filter(run_id=run_id).first()
 
 
-def _known_ids(run: RunRecord, events: Sequence[RunEvent]) -> set[str]:
-    ids = [event.event_id for event in events if event.event_id is not None]
-    if not ids:
-        return set()
-    known = EventReceiptRecord.objects.filter(run=run, event_id__in=ids)
-    return set(known.values_list("event_id", flat=True))
-
-
 def _start(run_id: str, command: StartRun, at: float) -> rows.Row:
     started_at = at if command.started_at is None else command.started_at
-    tags = sorted(set(command.tags))
-    run = RunRecord.objects.create(
+    run = RunRecord(
         run_id=run_id,
         kind=command.kind,
         name=command.name,
@@ -150,47 +115,18 @@ def _start(run_id: str, command: StartRun, at: float) -> rows.Row:
         project=command.project,
         model=command.model,
         provider=command.provider,
-        invocation_id=_ensure_invocation(command, at),
+        invocation_id=ensure_invocation(command.invocation_id, kind=command.kind, at=at),
         status="running",
         status_reason_code="run.running.registered",
         created_at=at,
         started_at=started_at,
         updated_at=at,
         last_activity_at=at,
-        tags=json.dumps(tags),
         sort_started_at=started_at,
-        **_process_columns(command.process),
+        **process_columns(command.process),
     )
-    _add_tag_rows(run, tags)
-    move = Move(
-        from_status=None, to_status="running", reason_code=run.status_reason_code, reason_summary=None, refused=False
-    )
-    add_transition(run, move, actor=_PRODUCER, at=at)
+    insert_run(run, tags=command.tags, actor=_PRODUCER)
     return dict(RunRecord.objects.filter(pk=run.pk).values(*rows.SUMMARY_COLUMNS).get())
-
-
-def _ensure_invocation(command: StartRun, at: float) -> str | None:
-    if command.invocation_id is not None:
-        InvocationRecord.objects.get_or_create(
-            invocation_id=command.invocation_id, defaults={"kind": command.kind, "created_at": at}
-        )
-    return command.invocation_id
-
-
-def _process_columns(process: ProcessIdentity | None) -> dict[str, Any]:
-    if process is None:
-        return {}
-    return {
-        "process_host": process.host,
-        "process_pid": process.pid,
-        "process_started_at": process.started_at,
-        "process_boot_id": process.boot_id,
-    }
-
-
-def _add_tag_rows(run: RunRecord, tags: Sequence[str]) -> None:
-    keys = {"updated_at": run.updated_at, "sort_started_at": run.sort_started_at, "sort_cost": run.sort_cost}
-    RunTagRecord.objects.bulk_create(RunTagRecord(run=run, tag=tag, **keys) for tag in tags)
 
 
 def _request_cancel(run_id: str, reason: str | None, at: float) -> CancelResult | None:
@@ -219,7 +155,8 @@ def _cancel_queued(run: RunRecord, reason: str | None, at: float) -> None:
         refused=False,
     )
     applying.take_move(run, move, at)
-    add_transition(run, move, actor=_OPERATOR, at=at)
+    applying.add_transition(run, move, actor=_OPERATOR, at=at)
+    let_go(run)
 
 
 def _change_tags(run_id: str, add: frozenset[str], remove: frozenset[str], at: float) -> TagsResult | None:
@@ -235,17 +172,16 @@ def _change_tags(run_id: str, add: frozenset[str], remove: frozenset[str], at: f
         applying.touch(run, at)
         run.tags = json.dumps(after)
         run.save(update_fields=["tags", "updated_at"])
-        _add_tag_rows(run, sorted(set(after) - before))
+        add_tag_rows(run, sorted(set(after) - before))
         applying.touch_tags(run)
     return TagsResult(run_id=run_id, tags=tuple(after))
 
 
 def _running_processes(after: int, limit: int) -> tuple[RunningProcess, ...]:
-    found = RunRecord.objects.filter(status="running", process_pid__isnull=False, id__gt=after).order_by("id")
-    columns = ("id", "run_id", "process_host", "process_pid", "process_started_at", "process_boot_id")
+    found = RunRecord.objects.filter(_UNHELD, status="running", process_pid__isnull=False, id__gt=after).order_by("id")
     return tuple(
         RunningProcess(run_id=row["run_id"], number=row["id"], process=process)
-        for row in found.values(*columns)[:limit]
+        for row in found.values("id", "run_id", *rows.PROCESS_COLUMNS)[:limit]
         if (process := rows.process_of(row)) is not None
     )
 
@@ -259,7 +195,7 @@ def _settle_gone(run_ids: Sequence[str], at: float) -> list[str]:
         refused=False,
     )
     # A few statements for all of them: a daemon that was killed may leave a thousand behind.
-    running = RunRecord.objects.select_for_update().filter(run_id__in=run_ids, status="running").order_by("id")
+    running = RunRecord.objects.select_for_update().filter(_UNHELD, run_id__in=run_ids, status="running").order_by("id")
     found = dict(running.values_list("id", "run_id"))
     settled = RunRecord.objects.filter(id__in=found)
     settled.update(
@@ -271,6 +207,6 @@ def _settle_gone(run_ids: Sequence[str], at: float) -> list[str]:
     )
     own = RunRecord.objects.filter(id=OuterRef("run_id"))
     RunTagRecord.objects.filter(run__in=found).update(updated_at=Subquery(own.values("updated_at")))
-    TransitionRecord.objects.bulk_create(_transition(number, move, actor=_SYSTEM, at=at) for number in found)
+    TransitionRecord.objects.bulk_create(applying.transition(number, move, actor=_SYSTEM, at=at) for number in found)
     notify_others(map(run_topic, found.values()))
     return list(found.values())

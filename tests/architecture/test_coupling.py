@@ -12,8 +12,8 @@ Components are the decision's own; each of our modules belongs to one by its nam
 - file and scheduler adapters: `files`, `scheduler`, and the mechanics of execution.
 
 The composition root is wiring: it names every adapter by its task, as do the entry points, the configuration, the
-daemon's life, the adapters of clock and ids, and the demo, which is a producer outside of Studio as any other. They
-are no component, and their edges are not counted.
+daemon's life, the adapters of clock and ids, and the demo, whose agent is a program outside of Studio as any other.
+They are no component, and their edges are not counted.
 """
 
 import re
@@ -30,11 +30,11 @@ _COMPONENTS = 6
 _APP = f"(?:{'|'.join(APPS)})"
 # The first pattern that matches the whole name of a module decides.
 _PLACES = {
-    "wiring": rf"({_APP}|{_APP}\.(apps|demo)|{_APP}\.migrations(\..+)?|studio_project|studio_project\.(apps|asgi"
-    r"|composition|config|config_file|daemon|database_url|first_admin|home|logs|schema|secret_key|settings|system"
-    r"|version))",
+    "wiring": rf"({_APP}|{_APP}\.(apps|demo|demo_agent|demo_survey)|{_APP}\.migrations(\..+)?|studio_project"
+    r"|studio_project\.(apps|asgi|composition|config|config_execution|config_file|daemon|database_url"
+    r"|definition_operations|first_admin|home|logs|machine|schema|secret_key|settings|system|version|worker))",
     "cli": rf"({_APP}|studio_project)\.management(\..+)?|studio_project\.(banner|cli|command_input|commands"
-    r"|doctor\w*|paging|terminal|wording)",
+    r"|doctor\w*|paging|terminal|text_source|wording)",
     "remote": r"contract\.(client|http_exchange|sse_parsing|stream_following)",
     "web": rf"{_APP}\.(api|consumers|admin)|studio_project\.(admin|admin_\w+|api|application|asgi_types|connection"
     r"|contract_\w+|error_pages|frame_encoding|http_errors|openapi|pieces|readiness|request_rules|security|server|sse|urls)",

@@ -11,6 +11,7 @@ import pytest
 from django.urls import URLPattern, URLResolver
 from pydantic import BaseModel, TypeAdapter
 
+from contract.actions import LaunchResult
 from contract.application import ContractInfo
 from contract.base import Page
 from contract.client import RemoteStudio
@@ -56,7 +57,10 @@ MODELS: dict[str, type[BaseModel]] = {
     "runs-page": Page[RunSummary],
     "run-detail": RunDetail,
     "run-detail-windowed": RunDetail,
+    "run-detail-launched": RunDetail,
     "run-started": RunSummary,
+    "launch-result": LaunchResult,
+    "launch-repeated": LaunchResult,
     "record-result": RecordResult,
     "cancel-result": CancelResult,
     "tags-result": TagsResult,

@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
+from contract.actions import LaunchResult, LaunchRun
 from contract.base import Page
 from contract.definitions import (
     DefinitionDetail,
@@ -61,6 +62,7 @@ RUN: dict[str, Any] = {
     ),
 }
 SUMMARY = RunSummary.model_validate(RUN)
+LAUNCHED = LaunchResult(run_id="r1", status="queued", launch_key="k1", created_at=1.5)
 TOTALS = RunTotals(
     messages_by_role={}, signals=0, artifacts=0, transitions=0, usage_reports=0, usage_reports_without_cost=0
 )
@@ -123,6 +125,11 @@ OPERATIONS: list[tuple[str, Operation, Any]] = [
         EvidencePage(run_id="r?1", pane="signals", items=(), limit=200, has_next=False),
     ),
     ("POST /api/v1/runs/", lambda studio: studio.start_run(StartRun(run_id="r1")), SUMMARY),
+    (
+        "POST /api/v1/launches/",
+        lambda studio: studio.launch_run(LaunchRun(kind="command", command=("make", "-n"), launch_key="k1")),
+        LAUNCHED,
+    ),
     (
         "POST /api/v1/runs/r1/events",
         lambda studio: studio.record_events("r1", RecordEvents(events=(MessageEvent(role="user", content=None),))),

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from contract.actions import LaunchRun
 from contract.base import FieldFailure
 from contract.client import RemoteStudio
 from contract.definitions import (
@@ -153,6 +154,8 @@ NAMED_EVENT = MessageEvent(role="user", content="x", event_id="e1")
     [
         (lambda studio: studio.start_run(StartRun()), False),
         (lambda studio: studio.start_run(StartRun(run_id="r1")), True),
+        (lambda studio: studio.launch_run(LaunchRun(kind="agent", prompt="Look.")), False),
+        (lambda studio: studio.launch_run(LaunchRun(kind="agent", prompt="Look.", launch_key="k1")), True),
         (lambda studio: studio.record_events("r1", RecordEvents(events=(NAMED_EVENT, EVENT))), False),
         (lambda studio: studio.record_events("r1", RecordEvents(events=(NAMED_EVENT,))), True),
         (lambda studio: studio.cancel_run("r1", CancelRun()), True),
@@ -163,7 +166,7 @@ NAMED_EVENT = MessageEvent(role="user", content="x", event_id="e1")
         (lambda studio: studio.resolve_reconciliation("c1", ResolveReconciliation(action="retry_write")), True),
     ],
     ids=[
-        *("start", "start-with-id", "events", "events-with-ids", "cancel"),
+        *("start", "start-with-id", "launch", "launch-with-key", "events", "events-with-ids", "cancel"),
         *("save", "delete", "rollback", "snapshot", "resolve"),
     ],
 )

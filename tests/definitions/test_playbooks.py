@@ -3,7 +3,7 @@
 import pytest
 
 from contract.limits import PROMPT_MAX_CHARS
-from definitions.playbooks import playbook_failures
+from definitions.playbooks import has_prompt_of_its_own, inline_flow_failures, playbook_failures
 
 FULL = """\
 name: review
@@ -144,3 +144,27 @@ def test_links_are_judged_wherever_the_steps_stand() -> None:
         ("unknown_step", ("content", "links", 0, "from"), 1),
         ("unknown_step", ("content", "links", 0, "to"), 1),
     ]
+
+
+@pytest.mark.parametrize("content", ["prompt: Go\n", '{"prompt": "Go"}', "prompt: |\n  Go\n"])
+def test_a_playbook_may_say_itself_what_is_to_be_done(content: str) -> None:
+    assert has_prompt_of_its_own(content)
+
+
+@pytest.mark.parametrize("content", ["", "prompt:\n", "agent: a\n", "steps: {read: {prompt: Read}}\n", "- prompt\n"])
+def test_a_prompt_elsewhere_is_none_of_its_own(content: str) -> None:
+    assert not has_prompt_of_its_own(content)
+
+
+@pytest.mark.parametrize("flow", ["anything: [at, all]\n", "{}", "steps: {read: {prompt: Read}}\n"])
+def test_an_inline_flow_is_a_mapping_of_any_keys(flow: str) -> None:
+    assert inline_flow_failures(flow) == ()
+
+
+@pytest.mark.parametrize(
+    ("flow", "code"), [("", "empty"), ("# nothing\n", "empty"), ("- a\n", "type"), ("text", "type"), ("a: [", "yaml")]
+)
+def test_anything_else_is_no_flow(flow: str, code: str) -> None:
+    [fault] = inline_flow_failures(flow)
+
+    assert (fault.path[0], fault.code) == ("flow_yaml", code)

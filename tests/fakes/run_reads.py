@@ -86,6 +86,7 @@ class InMemoryRunReads(RunStore):
             transitions=tuple(run.transitions[-_DETAIL_ROWS:]),
             process=run.command.process,
             cancel_reason=run.state.cancel_reason,
+            execution=run_views.execution(run),
             totals=run_views.totals(run),
             message_limit=message_limit,
             next_cursor=older if any(branch.has_older for branch in branches) else None,

@@ -8,6 +8,7 @@ from typing import Any
 from contract.artifacts import ArtifactView
 from contract.events import (
     MessageView,
+    ProcessIdentity,
     RunGraph,
     SignalView,
     UsageEvent,
@@ -18,6 +19,7 @@ from contract.runs import (
     TransitionView,
 )
 from runs.batch import Move, RunState
+from runs.services.execution_ports import Ending, LaunchDraft, Lease
 from runs.services.ports import ProcessProbe
 from runs.transitions import is_terminal
 from tests.fakes.change_feed import InMemoryChangeFeed
@@ -32,6 +34,24 @@ class StoredMessage:
 
     position: int
     view: MessageView
+
+
+@dataclass(kw_only=True)
+class StoredLaunch:
+    """How Studio executes a run, and who does so."""
+
+    draft: LaunchDraft
+    queued_at: float
+    owner: ProcessIdentity | None = None
+    fence: int = 0
+    renewals: int = 0
+    claimed_at: float | None = None
+    attempts: int = 0
+    ending: Ending | None = None
+
+    @property
+    def lease(self) -> Lease:
+        return Lease(run_id=self.draft.run_id, fence=self.fence)
 
 
 @dataclass(kw_only=True)
@@ -58,6 +78,7 @@ class StoredRun:
     transitions: list[TransitionView] = field(default_factory=list)
     event_ids: set[str] = field(default_factory=set)
     graph: RunGraph | None = None
+    launch: StoredLaunch | None = None
 
     @property
     def status(self) -> str:
@@ -72,6 +93,15 @@ class StoredRun:
     def sort_cost(self) -> int:
         """Unknown cost stands behind every known one."""
         return -1 if self.state.cost_micros is None else self.state.cost_micros
+
+    @property
+    def held(self) -> bool:
+        """Whether a worker holds it."""
+        return self.launch is not None and self.launch.owner is not None
+
+    def let_go(self) -> None:
+        if self.launch is not None:
+            self.launch.owner = None
 
     def touch(self, at: float) -> None:
         self.updated_at = max(self.updated_at, at)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from contract.actions import ActionFields, ExecutionView
+from contract.base import sanitize_text
 from contract.events import MessageView
 from contract.limits import READ_BUDGET_BYTES
 from contract.ports import Clock
@@ -13,9 +15,12 @@ from contract.runs import (
 from runs.cursors import WindowPosition
 from runs.health import Signs, effective_health
 from runs.money import to_usd
+from runs.services.execution_ports import Ending, LaunchDraft
 from runs.services.ports import ProcessProbe
 from runs.windows import carried_bytes, window_of
 from tests.fakes.run_records import StoredMessage, StoredRun, stored_json
+
+_NOT_ENDED = Ending(status="queued", reason_code="run.queued.launched")
 
 
 def summary_fields(run: StoredRun, *, probe: ProcessProbe, clock: Clock) -> dict[str, Any]:
@@ -89,6 +94,34 @@ def totals(run: StoredRun) -> RunTotals:
         usage_reports=len(run.usage),
         usage_reports_without_cost=sum(report.cost_usd is None for report in run.usage),
     )
+
+
+def execution(run: StoredRun) -> ExecutionView | None:
+    """Return how a run is executed, where it was launched."""
+    if run.launch is None:
+        return None
+    draft, ending = run.launch.draft, run.launch.ending or _NOT_ENDED
+    return ExecutionView(
+        launch_key=draft.launch_key,
+        action=action_of(draft).model_dump(mode="json", exclude_defaults=True),
+        runtime=draft.runtime,
+        cwd=draft.cwd,
+        deadline_seconds=draft.deadline_seconds,
+        queued_at=run.launch.queued_at,
+        claimed_at=run.launch.claimed_at,
+        attempts=run.launch.attempts,
+        exit_code=ending.exit_code,
+        exit_signal=ending.exit_signal,
+        stdout_bytes=ending.stdout_bytes,
+        stderr_bytes=ending.stderr_bytes,
+        withheld_bytes=ending.withheld_bytes,
+        output_tail=sanitize_text(ending.output_tail)[0],
+    )
+
+
+def action_of(draft: LaunchDraft) -> ActionFields:
+    """Return the action alone: a LaunchRun is one as well, with more."""
+    return ActionFields(**{name: getattr(draft.action, name) for name in ActionFields.model_fields})
 
 
 def own_copy(view: MessageView) -> MessageView:

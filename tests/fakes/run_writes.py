@@ -50,11 +50,7 @@ class InMemoryRunWrites(RunStore):
         if run is None:
             return None
         fresh = fresh_events(events, run.event_ids)
-        # All that may be refused is refused here, before anything is changed.
-        effects = fold(run.state, fresh, at=at)
-        if fresh:
-            self._apply(run, fresh, effects, at)
-            self.feed.publish((run_topic(run_id),))
+        effects = self._store(run, fresh, "producer", at)
         return RecordResult(
             run_id=run_id,
             accepted=len(fresh),
@@ -78,6 +74,7 @@ class InMemoryRunWrites(RunStore):
             run.touch(at)
             if run.status == "queued":
                 self._move(run, _ended("queued", "cancelled", "run.cancelled.before_start", reason), "operator", at)
+                run.let_go()
             self.feed.publish((run_topic(run_id),))
         return CancelResult(run_id=run_id, status=run.status, cancel_requested_at=run.cancel_requested_at)
 
@@ -103,13 +100,13 @@ class InMemoryRunWrites(RunStore):
         found = [
             RunningProcess(run_id=run.run_id, number=run.number, process=run.command.process)
             for run in self.runs.values()
-            if run.status == "running" and run.number > after and run.command.process is not None
+            if _is_settled_here(run) and run.number > after and run.command.process is not None
         ]
         return tuple(found[:limit])
 
     async def settle_gone(self, run_ids: Sequence[str], *, at: float) -> int:
         await self.reach("settle_gone")
-        gone = [run for run_id in run_ids if (run := self.runs.get(run_id)) and run.status == "running"]
+        gone = [run for run_id in run_ids if (run := self.runs.get(run_id)) and _is_settled_here(run)]
         for run in gone:
             run.touch(at)
             self._move(run, _ended("running", "failed", "run.failed.process_gone", None), "system", at)
@@ -142,7 +139,17 @@ class InMemoryRunWrites(RunStore):
                 number=self.number("invocation"), invocation_id=invocation_id, kind=command.kind, created_at=at
             )
 
-    def _apply(self, run: StoredRun, events: Sequence[RunEvent], effects: Effects, at: float) -> None:
+    def _store(self, run: StoredRun, events: Sequence[RunEvent], actor: str, at: float) -> Effects:
+        # All that may be refused is refused here, before anything is changed.
+        effects = fold(run.state, events, at=at)
+        if events:
+            self._apply(run, events, effects, actor, at)
+            self.feed.publish((run_topic(run.run_id),))
+        if any(move.from_status == "queued" for move in effects.accepted_moves()):
+            run.let_go()
+        return effects
+
+    def _apply(self, run: StoredRun, events: Sequence[RunEvent], effects: Effects, actor: str, at: float) -> None:
         run.touch(at)
         run.last_activity_at = at
         run.event_ids |= {event.event_id for event in events if event.event_id is not None}
@@ -153,7 +160,7 @@ class InMemoryRunWrites(RunStore):
         for event in effects.artifacts:
             self._upsert(run, event, at)
         for move in effects.moves:
-            self._move(run, move, "producer", at)
+            self._move(run, move, actor, at)
         run.state = replace(
             run.state,
             status=effects.status,
@@ -201,6 +208,10 @@ class InMemoryRunWrites(RunStore):
                 at=at,
             )
         )
+
+
+def _is_settled_here(run: StoredRun) -> bool:
+    return run.status == "running" and not run.held
 
 
 def _ended(from_status: str, to_status: str, reason_code: str, summary: str | None) -> Move:

@@ -1,7 +1,9 @@
 """InMemoryStudio: every operation of StudioApplication, the real ones, over in-memory ports."""
 
 from collections.abc import AsyncIterator
+from pathlib import PurePath
 
+from contract.actions import LaunchResult, LaunchRun
 from contract.application import ContractInfo
 from contract.base import Page
 from contract.events import RecordEvents, RecordResult, StreamFrame
@@ -22,11 +24,22 @@ from contract.runs import (
     StartRun,
     TagsResult,
 )
-from runs.services import control, reading, recording
+from definitions.services.sourcing import PlaybookSources
+from runs.actions import LaunchRules
+from runs.runtimes import ACTION_KINDS, SHIPPED
+from runs.services import control, launching, reading, recording
 from runs.services.following import RunFollower
 from runs.services.ports import Entries
 from tests.fakes.definition_operations import InMemoryDefinitionOperations
+from tests.fakes.machines import FakeMachine
+from tests.fakes.run_launches import InMemoryLaunches
 from tests.fakes.runs import InMemoryRuns
+
+POLICY = launching.LaunchPolicy(
+    rules=LaunchRules(runtimes=SHIPPED, command_allowlist=("make",)),
+    root=None,
+    deadline_seconds=dict.fromkeys(ACTION_KINDS, 600.0),
+)
 
 
 class InMemoryStudio(InMemoryDefinitionOperations):
@@ -35,6 +48,8 @@ class InMemoryStudio(InMemoryDefinitionOperations):
     def __init__(self, runs: InMemoryRuns | None = None) -> None:
         super().__init__()
         self.runs = runs or InMemoryRuns()
+        self.launches = InMemoryLaunches(self.runs)
+        self.machine = FakeMachine(folders={"/"})
 
     async def describe_contract(self) -> ContractInfo:
         return ContractInfo(version=CONTRACT_VERSION, capabilities=("runs",), limits=PUBLISHED)
@@ -50,6 +65,17 @@ class InMemoryStudio(InMemoryDefinitionOperations):
 
     async def start_run(self, command: StartRun) -> RunSummary:
         return await recording.start_run(command=command, runs=self.runs, clock=self.runs.clock, ids=self.runs.ids)
+
+    async def launch_run(self, command: LaunchRun) -> LaunchResult:
+        return await launching.launch_run(
+            command=command,
+            policy=POLICY,
+            launches=self.launches,
+            sources=PlaybookSources(self.files, home=PurePath("/home")),
+            machine=self.machine,
+            clock=self.runs.clock,
+            ids=self.runs.ids,
+        )
 
     async def record_events(self, run_id: str, command: RecordEvents) -> RecordResult:
         return await recording.record_events(run_id=run_id, command=command, runs=self.runs, clock=self.runs.clock)

@@ -11,11 +11,18 @@ from studio_project.composition import Studio, build_studio
 from studio_project.config import current_config
 from tests.live import TOKEN, LiveDaemon, live_daemon
 
+# What runs may start, one of which there is nowhere.
+ALLOWED = ("sh", "no-such-program")
+
 
 @pytest.fixture(scope="session")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveDaemon]:
-    """One daemon for all tests of a process; scenarios keep out of each other's way by their names."""
-    with live_daemon(tmp_path_factory.mktemp("daemon") / "home", auth_token=TOKEN) as daemon:
+    """One daemon for all tests of a process; scenarios keep out of each other's way by their names.
+
+    It executes nothing: what is launched stays in the queue until somebody cancels it.
+    """
+    home = tmp_path_factory.mktemp("daemon") / "home"
+    with live_daemon(home, "--no-worker", auth_token=TOKEN, command_allowlist=",".join(ALLOWED)) as daemon:
         yield daemon
 
 
@@ -35,7 +42,7 @@ def local_home(tmp_path: Path) -> Path:
 
 @pytest_asyncio.fixture
 async def local(transactional_db: None, local_home: Path) -> AsyncIterator[Studio]:
-    studio = build_studio(current_config().model_copy(update={"home": local_home}))
+    studio = build_studio(current_config().model_copy(update={"home": local_home, "command_allowlist": ALLOWED}))
     yield studio
     studio.stopping()
     await studio.close()

@@ -108,10 +108,11 @@ async def a_removal_by_hand_shows_and_a_save_keeps_it(studio: StudioApplication,
     await studio.diff_definition("agent", own, DiffQuery(file=True))
     await save(studio, own, "3")
     file_of(home, own).unlink()
+    await delete(studio, own)
     await refused(NotFound, delete(studio, own))
 
     assert (await studio.get_definition_version("agent", own, 2)).deleted
-    assert [origin for origin, _ in await history(studio, own)] == ["save", "external", "save", "external"]
+    assert [origin for origin, _ in await history(studio, own)] == ["save", "external", "save", "delete"]
 
 
 @home_scenario

@@ -64,6 +64,25 @@ def test_a_stopped_recording_says_its_run_and_goes_on_in_it(
     assert [(run.run_id, run.message_count) for run in page.items] == [(run_id, 130)]
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_who_stops_following_a_launch_is_told_that_the_run_goes_on(
+    number: signal.Signals, code: int, daemon: LiveDaemon
+) -> None:
+    command = [*STUDIO, "run", "launch", "command", "--follow", "--remote", daemon.url, "--", "sh"]
+    following = subprocess.Popen(
+        command, cwd=ROOT, env=daemon.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with following:
+        assert following.stdout is not None
+        run_id = following.stdout.readline().split()[1]
+        following.send_signal(number)
+        _, err = following.communicate()
+
+    assert following.returncode == code
+    assert err == f"run {run_id} goes on; `run tail {run_id}` follows it, `run cancel {run_id}` ends it\n"
+    assert daemon.manage("run", "cancel", run_id).stdout == f"run {run_id} is cancelled\n"
+
+
 @pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
 @pytest.mark.parametrize(("redirection", "why"), [(">&-", "it is closed"), ("> /dev/full", "No space left on device")])
 def test_output_that_cannot_be_written_is_one_line(

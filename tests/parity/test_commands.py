@@ -6,6 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from contract.actions import LaunchResult
 from contract.base import ContractModel, Page
 from contract.definitions import (
     DefinitionDetail,
@@ -97,9 +98,29 @@ def test_a_command_changes_the_same(told: LiveDaemon, tmp_path: Path) -> None:
     assert {code for code, _, _ in said[names[0]]} == {0}
 
 
+def test_a_command_launches_the_same(told: LiveDaemon) -> None:
+    where: tuple[list[str], ...] = ([], ["--remote", told.url])
+
+    launched = [told.manage("run", "launch", "command", "--json", *more, "--", "sh") for more in where]
+    again = [
+        told.manage("run", "launch", "command", "--json", "--launch-key", "commands", *more, "--", "sh")
+        for more in where
+    ]
+
+    # Only who launches in process can see that nobody works.
+    assert [(ended.returncode, ended.stderr.count("\n")) for ended in launched] == [(0, 1), (0, 0)]
+    first, second = (normalised(json.loads(ended.stdout)) for ended in launched)
+    assert first == second
+    results = [LaunchResult.model_validate_json(ended.stdout) for ended in again]
+    assert [result.repeated for result in results] == [False, True]
+    assert results[0].run_id == results[1].run_id
+
+
 @pytest.mark.parametrize(
     ("arguments", "exit_code"),
     [
+        (("run", "launch", "agent", "--cwd", "/nowhere"), 2),
+        (("run", "launch", "command", "--", "rm", "-r", "/"), 2),
         (("run", "list", "--status", "finished"), 2),
         (("run", "list", "--limit", "0"), 2),
         (("run", "show", "nobody"), 4),

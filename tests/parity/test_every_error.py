@@ -24,7 +24,7 @@ from contract.runs import RunQuery, RunReadQuery, StartRun
 from studio_project.application import build_application
 from studio_project.composition import Studio, build_studio, get_studio, set_studio
 from studio_project.config import current_config
-from studio_project.contract_recording import FaultyProbe
+from studio_project.contract_standins import FaultyProbe
 from studio_project.readiness import Readiness
 from tests.parity.witness import refused
 

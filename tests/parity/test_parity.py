@@ -10,6 +10,7 @@ from tests.live import TOKEN, LiveDaemon, live_daemon
 from tests.parity import (
     definition_file_scenarios,
     definition_scenarios,
+    launch_scenarios,
     list_scenarios,
     reading_scenarios,
     reconciliation_scenarios,
@@ -23,6 +24,7 @@ from tests.parity.witness import Witness
 MODULES = (
     definition_file_scenarios,
     definition_scenarios,
+    launch_scenarios,
     list_scenarios,
     reading_scenarios,
     reconciliation_scenarios,

@@ -10,6 +10,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from contract.actions import LaunchRun
 from contract.base import ContractModel
 from contract.definitions import (
     DefinitionQuery,
@@ -24,7 +25,13 @@ from contract.definitions import (
 from contract.diffs import DiffQuery
 from contract.errors import ErrorBody, ValidationFailure
 from contract.events import RecordEvents
-from contract.limits import EVENTS_PER_BATCH_MAX, SAFE_INTEGER_MAX, TAGS_PER_RUN_MAX
+from contract.limits import (
+    COMMAND_ARGUMENTS_MAX,
+    EVENTS_PER_BATCH_MAX,
+    PROMPT_MAX_CHARS,
+    SAFE_INTEGER_MAX,
+    TAGS_PER_RUN_MAX,
+)
 from contract.parsing import parse_model, parse_query, strict_json_loads
 from contract.runs import (
     CancelRun,
@@ -56,6 +63,7 @@ class Door:
 
 
 START = Door("start_run", "POST", "/api/v1/runs/", StartRun)
+LAUNCH = Door("launch_run", "POST", "/api/v1/launches/", LaunchRun)
 RECORD = Door("record_events", "POST", f"/api/v1/runs/{RUN}/events", RecordEvents)
 CANCEL = Door("cancel_run", "POST", f"/api/v1/runs/{RUN}/cancel", CancelRun)
 TAGS = Door("change_run_tags", "PATCH", f"/api/v1/runs/{RUN}/tags", ChangeTags)
@@ -115,6 +123,19 @@ WRONG_RUNS = (
     b'{"\\ud800": 1, "\\u0000": 2}',
     b'{"": 1}',
 )
+WRONG_LAUNCHES = (
+    b"{}",
+    b'{"kind": "dance"}',
+    b'{"kind": null, "command": "sh", "extra_args": [1, "\\u0000"], "colour": "blue"}',
+    b'{"kind": "agent", "prompt": "a\\u0000", "model": "", "agent": 7, "runtime": "-"}',
+    b'{"kind": "agent", "prompt": "%s"}' % (b"x" * (PROMPT_MAX_CHARS + 1)),
+    b'{"kind": "command", "command": [%s]}' % b",".join([b'"sh"'] * (COMMAND_ARGUMENTS_MAX + 1)),
+    b'{"kind": "command", "command": ["\\ud800", null]}',
+    b'{"kind": "command", "deadline_seconds": 0, "tags": ["a b"], "launch_key": "../x", "invocation_id": ""}',
+    b'{"kind": "command", "deadline_seconds": 1e9}',
+    b'{"kind": "command", "deadline_seconds": "1"}',
+    b'{"kind": "flow_yaml", "flow_yaml": {"prompt": "x"}, "cwd": ""}',
+)
 WRONG_EVENTS = (
     b"{}",
     b'{"events": {}}',
@@ -152,6 +173,7 @@ WRONG_SNAPSHOTS = (b'{"kind": "all"}', b'{"kind": ["agent"]}', b'{"name": ""}', 
 WRONG_ACTIONS = (b"{}", b'{"action": "retry"}', b'{"action": null}', b'{"action": "dismiss", "reason": 7, "why": "x"}')
 BODIES = (
     *((START, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_RUNS)),
+    *((LAUNCH, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_LAUNCHES)),
     *((RECORD, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_EVENTS)),
     *((CANCEL, raw) for raw in (*NO_JSON, *NO_OBJECT, b'{"reason": 7}', b'{"reason": "\\u0000"}', b'{"why": "x"}')),
     *((TAGS, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, b'{"add": [1, "a b", ""], "remove": "x"}')),

@@ -77,7 +77,7 @@ class Witness:
 def normalised(value: JsonValue, key: str = "") -> JsonValue:
     """Replace what no two applications have in common: the time, generated ids, and the numbers of rows."""
     if isinstance(value, dict):
-        return {name: normalised(item, name) for name, item in value.items()}
+        return {name: normalised(item, name) for name, item in value.items()} | _nobody_chose(value)
     if isinstance(value, list):
         return [normalised(item) for item in value]
     if isinstance(value, float) and key.endswith("at") and value > CHOSEN_INSTANTS_END:
@@ -85,6 +85,16 @@ def normalised(value: JsonValue, key: str = "") -> JsonValue:
     if isinstance(value, str):
         return "<cursor>" if key in _CURSORS_OF_ROWS else _GENERATED_ID.sub("<id>", value)
     return "<row>" if key in _ROW_NUMBERS else value
+
+
+def _nobody_chose(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return what depends on another field: the cursor of a run with a generated id, and what tells a real process."""
+    found: dict[str, JsonValue] = {}
+    if "stream_cursor" in value and _GENERATED_ID.fullmatch(str(value["run_id"])):
+        found["stream_cursor"] = "<cursor>"
+    if "pid" in value and isinstance(began := value.get("started_at"), float) and began > CHOSEN_INSTANTS_END:
+        found |= {"pid": "<pid>", "started_ticks": "<clock>"}
+    return found
 
 
 async def refused(kind: type[E], operation: Awaitable[object]) -> E:

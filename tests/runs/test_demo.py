@@ -1,274 +1,204 @@
+"""The demo as a launched run: by its command, and once by the daemon."""
+
 import asyncio
-import json
-import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Iterator
 from io import StringIO
-from itertools import islice
 from pathlib import Path
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.core.management import CommandError, call_command
 
-from contract.base import Page
-from contract.errors import StateUnavailable, ValidationFailure
-from contract.events import (
-    MessageView,
-    ProcessIdentity,
-    RecordEvents,
-    RecordResult,
-    SignalView,
-)
-from contract.runs import (
-    CancelRun,
-    EvidenceRequest,
-    Pane,
-    RunDetail,
-    RunQuery,
-    RunReadQuery,
-    RunSummary,
-)
-from runs.demo import folders_at_once, play_demo
+from contract.actions import LaunchRun
+from contract.errors import ValidationFailure
+from contract.events import DoneFrame
+from contract.runs import RunDetail, RunQuery, RunReadQuery, RunSummary, StartRun
+from runs.demo import demo_agent, demo_launch, launch_once
 from runs.management.commands import demo
-from tests.fakes.clocks import START_AT, FixedClock
-from tests.fakes.studio import InMemoryStudio
+from studio_project.composition import Studio, allow_demo, build_studio
+from studio_project.config import StudioConfig, current_config
+from tests.live import ROOT
 
-PROCESS = ProcessIdentity(host="here", pid=7, started_at=START_AT)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Stage:
-    """A folder, a Studio, and a demo whose pauses can do something."""
+    """A folder, a Studio whose allow-list has the agent, and the command `demo`."""
 
-    def __init__(self, root: Path, studio: InMemoryStudio | None = None) -> None:
-        self.root = root
-        self.studio = studio or InMemoryStudio()
-        self.pauses: list[float] = []
-        self.told: list[str] = []
-        self.at_pause: Callable[[int], object] = lambda _: None
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "shop"
+        self.root.mkdir()
+        (self.root / "a.py").write_text("x = 1\n", encoding="utf-8")
+        self.agent = str(folder / "agent")
+        self.config = self.allowing(self.agent).model_copy(update={"home": folder / "home"})
+        self.studio = build_studio(self.config)
+        self.out = ""
+        self.err = ""
 
-    async def pause(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-        happened = self.at_pause(len(self.pauses))
-        if asyncio.iscoroutine(happened):
-            await happened
+    @staticmethod
+    def allowing(*executables: str) -> StudioConfig:
+        return current_config().model_copy(update={"command_allowlist": executables})
 
-    async def play(self) -> str:
-        return await play_demo(
-            self.studio,
-            self.root,
-            pace_seconds=0.5,
-            clock=FixedClock(),
-            pause=self.pause,
-            process=PROCESS,
-            watch=lambda run_id, text: self.told.append(text),
-        )
+    def install(self) -> None:
+        """Put the agent where it is looked for, as an installation does."""
+        script = f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m runs.demo_agent "$@"\n'
+        Path(self.agent).write_text(script, encoding="utf-8")
+        Path(self.agent).chmod(0o755)
 
-    async def runs(self) -> Page[RunSummary]:
-        return await self.studio.list_runs(RunQuery())
+    def __call__(self, *arguments: str) -> int:
+        command = demo.Command()
+        command.in_process, command.agent = self.open_studio, self.agent
+        out, err = StringIO(), StringIO()
+        code = 0
+        try:
+            call_command(command, *arguments, stdout=out, stderr=err)
+        except CommandError as end:
+            code = end.returncode
+        self.out, self.err = out.getvalue(), err.getvalue()
+        return code
 
-    async def only_run(self) -> RunDetail:
-        [run] = (await self.runs()).items
-        return await self.studio.get_run(run.run_id, RunReadQuery())
+    def open_studio(self) -> Studio:
+        return self.studio
 
-    async def pane(self, pane: Pane) -> list[MessageView | SignalView]:
-        run = await self.only_run()
-        page = await self.studio.read_evidence(EvidenceRequest(run_id=run.run_id, pane=pane))
-        return [item for item in page.items if isinstance(item, MessageView | SignalView)]
+    @property
+    def runs(self) -> tuple[RunSummary, ...]:
+        return async_to_sync(self.studio.list_runs)(RunQuery(sort="started")).items
+
+    def launch_once(self, folder: Path) -> None:
+        async_to_sync(launch_once)(self.studio, folder, agent=self.agent)
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Stage:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "README.md").write_text("one two three\n", encoding="utf-8")
-    (tmp_path / "src" / "a.py").write_text("x = 1\ny = 2\n", encoding="utf-8")
-    return Stage(tmp_path)
-
-
-async def test_a_demo_is_a_completed_run_with_two_branches_that_talk(stage: Stage) -> None:
-    run_id = await stage.play()
-
-    run = await stage.only_run()
-    assert (run.run_id, run.status, run.tags) == (run_id, "completed", ("demo",))
-    assert run.process == PROCESS
-    assert [(branch.name, branch.parent) for branch in run.branches] == [("scout", None), ("analyst", "scout")]
-    spoken = {
-        (view.role, view.sender, view.recipient) for view in await stage.pane("messages") if view.type == "message"
-    }
-    assert {("user", "user", "scout"), ("tool", "walk", "scout"), ("assistant", "scout", "analyst")} <= spoken
-    assert ("assistant", "analyst", "user") in spoken
-
-
-async def test_the_signals_walk_through_the_graph_in_its_order(stage: Stage) -> None:
-    await stage.play()
-
-    run = await stage.only_run()
-    assert run.graph is not None
-    nodes = [node.id for node in run.graph.nodes]
-    signals = [(view.kind, view.op_id) for view in await stage.pane("signals") if view.type == "signal"]
-    assert signals[:4] == [("NodeSpawned", node) for node in nodes]
-    assert signals[4:] == [(kind, node) for node in nodes for kind in ("NodeStarted", "NodeCompleted")]
-    position = {node: number for number, node in enumerate(nodes)}
-    assert all(position[edge.source] < position[edge.target] for edge in run.graph.edges)
-
-
-async def test_the_report_is_an_artifact_and_the_last_message(stage: Stage) -> None:
-    await stage.play()
-
-    run = await stage.only_run()
-    [artifact] = run.artifacts
-    assert (artifact.kind, artifact.name) == ("report", "survey")
-    assert isinstance(artifact.content, dict)
-    assert artifact.content["languages"] == [
-        {"name": "Python", "files": 1, "lines": 2, "size_bytes": 12},
-        {"name": "Markdown", "files": 1, "lines": 1, "size_bytes": 14},
-    ]
-    last = (await stage.pane("messages"))[-1]
-    assert last.type == "message"
-    assert str(last.content).startswith(f"Survey of {stage.root.name}")
-
-
-async def test_usage_is_the_words_that_were_read_and_written_and_no_invented_cost(stage: Stage) -> None:
-    await stage.play()
-
-    run = await stage.only_run()
-    assert run.input_tokens == 9
-    assert run.output_tokens == len(stage.told[-1].split())
-    assert run.cost_usd is None
-
-
-async def test_each_step_is_recorded_before_its_pause(stage: Stage) -> None:
-    counts: list[int] = []
-
-    async def count() -> None:
-        run = await stage.only_run()
-        counts.append(run.message_count + run.signal_count)
-
-    stage.at_pause = lambda _: count()
-    await stage.play()
-
-    assert counts == sorted(counts)
-    assert len(set(counts)) == len(counts) > 10
-    assert set(stage.pauses) == {0.5}
-
-
-async def test_a_request_to_cancel_stops_the_demo(stage: Stage) -> None:
-    async def cancel() -> None:
-        await stage.studio.cancel_run((await stage.only_run()).run_id, CancelRun())
-
-    stage.at_pause = lambda number: cancel() if number == 3 else None
-    run_id = await stage.play()
-
-    run = await stage.only_run()
-    assert (run.run_id, run.status) == (run_id, "cancelled")
-    assert len(stage.pauses) == 3
-
-
-@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, asyncio.CancelledError])
-async def test_an_interrupt_aborts_the_run(stage: Stage, interrupt: type[BaseException]) -> None:
-    def stop(_: int) -> None:
-        raise interrupt
-
-    stage.at_pause = stop
-
-    with pytest.raises(interrupt):
-        await stage.play()
-
-    assert (await stage.only_run()).status == "aborted"
-
-
-async def test_an_unforeseen_fault_fails_the_run_and_is_its_reason(stage: Stage) -> None:
-    def stop(_: int) -> None:
-        raise RuntimeError("out of tea\n")
-
-    stage.at_pause = stop
-
-    with pytest.raises(RuntimeError):
-        await stage.play()
-
-    run = await stage.only_run()
-    assert (run.status, run.status_reason_code) == ("failed", "run.failed.error")
-    assert run.status_reason_summary == "RuntimeError: out of tea\\x0a"
-
-
-class Unplugged(InMemoryStudio):
-    """Stores nothing any more after the start."""
-
-    async def record_events(self, run_id: str, command: RecordEvents) -> RecordResult:
-        raise StateUnavailable(retryable=True)
-
-
-async def test_a_store_that_is_gone_is_the_error_that_is_raised(stage: Stage) -> None:
-    stage.studio = Unplugged()
-
-    with pytest.raises(StateUnavailable):
-        await stage.play()
-
-
-async def test_what_cannot_be_read_is_told_and_not_fatal(stage: Stage) -> None:
-    stage.at_pause = lambda number: shutil.rmtree(stage.root / "src") if number == 3 else None
-
-    await stage.play()
-
-    assert (await stage.only_run()).status == "completed"
-    failed = [view for view in await stage.pane("signals") if view.type == "signal" and view.kind == "NodeFailed"]
-    assert [view.payload for view in failed] == [{"path": "src", "reason": "No such file or directory"}]
-    assert any("Could not be read:\nsrc: No such file or directory" in text for text in stage.told)
-
-
-async def test_a_folder_without_files_completes_empty(tmp_path: Path) -> None:
+def stage(tmp_path: Path) -> Iterator[Stage]:
     stage = Stage(tmp_path)
-
-    await stage.play()
-
-    run = await stage.only_run()
-    assert (run.status, run.artifacts) == ("completed_empty", ())
-    skipped = [
-        view.op_id for view in await stage.pane("signals") if view.type == "signal" and view.kind == "NodeSkipped"
-    ]
-    assert skipped == ["languages", "largest", "report"]
+    yield stage
+    async_to_sync(stage.studio.close)()
 
 
-async def test_what_is_no_folder_registers_no_run(stage: Stage) -> None:
-    stage.root = stage.root / "README.md"
+def test_the_command_executes_the_agent_and_prints_what_it_says(stage: Stage) -> None:
+    stage.install()
 
-    with pytest.raises(ValidationFailure):
-        await stage.play()
+    code = stage(str(stage.root), "--pace", "0")
 
-    assert not (await stage.runs()).items
-
-
-def test_any_walk_is_told_in_few_steps() -> None:
-    assert sum(islice(folders_at_once(), 32)) > 20_000
-    assert list(islice(folders_at_once(), 15, 19)) == [1, 2, 4, 8]
-
-
-def shell(studio: InMemoryStudio, *arguments: str) -> tuple[int, str, str]:
-    command = demo.Command()
-    command.in_process = lambda: studio
-    out, err = StringIO(), StringIO()
-    try:
-        call_command(command, *arguments, stdout=out, stderr=err)
-    except CommandError as end:
-        return end.returncode, out.getvalue(), err.getvalue()
-    return 0, out.getvalue(), err.getvalue()
-
-
-def test_the_command_prints_the_messages_as_they_come(stage: Stage) -> None:
-    code, out, err = shell(stage.studio, str(stage.root), "--pace", "0")
-
-    assert code == 0
-    assert out.startswith(f"Find out what is in the folder {stage.root.name}")
-    assert "Lines by language" in out
-    assert "begins; follow it elsewhere with: studio run tail" in err
-    assert "completed: " in err
+    [run] = stage.runs
+    assert (code, run.status, run.name, run.tags) == (0, "completed", "survey of shop", ("demo",))
+    assert "Find out what is in the folder shop" in stage.out
+    assert "Lines by language" in stage.out
+    assert f"run {run.run_id} begins; follow it elsewhere with: studio run tail {run.run_id}\n" in stage.err
+    assert f"run {run.run_id} completed (" in stage.err
 
 
 def test_the_command_prints_the_run_as_json(stage: Stage) -> None:
-    code, out, _ = shell(stage.studio, str(stage.root), "--pace", "0", "--json")
+    stage.install()
 
-    assert code == 0
-    assert RunDetail.model_validate_json(out).status == "completed"
-    assert json.loads(out)["tags"] == ["demo"]
+    stage(str(stage.root), "--pace", "0", "--json")
+
+    run = RunDetail.model_validate_json(stage.out)
+    assert (run.status, run.artifacts[0].name) == ("completed", "survey")
+    assert run.execution is not None
+    assert (run.execution.exit_code, run.execution.cwd) == (0, str(stage.root))
 
 
-def test_the_command_refuses_what_is_no_folder(tmp_path: Path) -> None:
-    assert shell(InMemoryStudio(), str(tmp_path / "none")) == (2, "", "error: folder: is not a folder\n")
+def test_the_command_leaves_other_runs_in_the_queue(stage: Stage) -> None:
+    stage.install()
+    stage.launch_once(stage.root)
+
+    stage(str(stage.root), "--pace", "0")
+
+    assert sorted(run.status for run in stage.runs) == ["completed", "queued"]
+
+
+def test_an_agent_that_is_not_installed_is_the_runs_reason_and_ends_the_command_with_1(stage: Stage) -> None:
+    code = stage(str(stage.root))
+
+    [run] = stage.runs
+    assert (code, run.status, run.status_reason_code) == (1, "failed", "run.failed.missing_executable")
+    assert f"failed: there is no executable {stage.agent} (" in stage.err
+
+
+def test_what_is_no_folder_launches_nothing(stage: Stage) -> None:
+    code = stage(str(stage.root / "none"))
+
+    assert (code, stage.out, stage.err) == (2, "", "error: cwd: No such file or directory\n")
+    assert not stage.runs
+
+
+def test_an_empty_store_gets_the_demo_once(stage: Stage) -> None:
+    stage.launch_once(stage.root)
+    stage.launch_once(stage.root)
+
+    assert [run.status for run in stage.runs] == ["queued"]
+
+
+def test_a_store_with_runs_gets_no_demo(stage: Stage) -> None:
+    async_to_sync(stage.studio.start_run)(StartRun(run_id="r1"))
+
+    stage.launch_once(stage.root)
+
+    assert [run.run_id for run in stage.runs] == ["r1"]
+
+
+def test_a_launch_names_the_folder_and_keeps_to_the_pace(tmp_path: Path) -> None:
+    launch = demo_launch(tmp_path / "x" / "..", agent="/bin/agent", pace_seconds=0.25, launch_key="k")
+
+    assert launch == LaunchRun(
+        kind="command",
+        command=("/bin/agent", "--pace=0.25"),
+        cwd=str(tmp_path),
+        name=f"survey of {tmp_path.name}",
+        tags=("demo",),
+        launch_key="k",
+    )
+
+
+def test_the_agent_stands_beside_the_interpreter() -> None:
+    assert demo_agent() == str(Path(sys.executable).parent / "studio-demo-agent")
+
+
+@pytest.mark.parametrize("own", [(), ("make",)])
+def test_the_agent_is_allowed_beside_what_is_configured_and_in_that_process_only(own: tuple[str, ...]) -> None:
+    config = Stage.allowing(*own)
+
+    allowed = allow_demo(config)
+
+    assert allowed.command_allowlist == (*own, demo_agent())
+    assert config.command_allowlist == own
+
+
+async def ended(worker: Studio, run_id: str) -> str | None:
+    """Let a worker execute one run to its end; return the reason."""
+    working = asyncio.create_task(worker.work(only=run_id))
+    async for frame in worker.stream_signals(run_id, None):
+        if isinstance(frame.payload, DoneFrame):
+            break
+    working.cancel()
+    await asyncio.wait([working])
+    return (await worker.get_run(run_id, RunReadQuery())).status_reason_code
+
+
+async def test_a_worker_that_may_launch_nothing_executes_the_agent_of_its_own_installation_alone(
+    tmp_path: Path,
+) -> None:
+    strange = str(tmp_path / "studio-demo-agent")
+    launcher = build_studio(Stage.allowing(strange, demo_agent()))
+    worker = build_studio(Stage.allowing().model_copy(update={"home": tmp_path}))
+
+    own = await launcher.launch_run(demo_launch(tmp_path, agent=demo_agent(), pace_seconds=0))
+    other = await launcher.launch_run(demo_launch(tmp_path, agent=strange, pace_seconds=0))
+
+    # The tests may run where the agent is not installed; it is not refused there either.
+    assert await ended(worker, own.run_id) in ("run.completed_empty.no_result", "run.failed.missing_executable")
+    assert await ended(worker, other.run_id) == "run.failed.refused"
+    await launcher.close()
+    await worker.close()
+
+
+async def test_nobody_else_may_launch_the_agent(tmp_path: Path) -> None:
+    studio = build_studio(Stage.allowing("make"))
+
+    with pytest.raises(ValidationFailure) as refused:
+        await studio.launch_run(demo_launch(tmp_path, agent=demo_agent(), pace_seconds=0))
+
+    await studio.close()
+    assert [fault.code for fault in refused.value.field_errors] == ["not_allowed"]

@@ -77,7 +77,6 @@ def test_a_message_s_later_lines_are_set_in_and_its_controls_escaped() -> None:
     assert plain(list(presentation.frame_lines(view, "r1", ZONE))) == [
         "00:13:20 b tool: a\\x1b]0;x\\x07",
         "        b",
-        "    ",
     ]
 
 

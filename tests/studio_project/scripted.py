@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+from contract.actions import LaunchResult, LaunchRun
 from contract.application import ContractInfo
 from contract.base import Page
 from contract.errors import Conflict, NotFound, StudioError, ValidationFailure
@@ -110,6 +111,12 @@ class ScriptedStudio:
             raise Conflict("run", None, run_id)
         self.runs[run_id] = command
         return self.summary(run_id)
+
+    async def launch_run(self, command: LaunchRun) -> LaunchResult:
+        run_id = command.launch_key or f"run-{len(self.runs)}"
+        repeated = run_id in self.runs
+        self.runs[run_id] = StartRun(run_id=run_id)
+        return LaunchResult(run_id=run_id, status="queued", launch_key=run_id, created_at=NOW, repeated=repeated)
 
     async def record_events(self, run_id: str, command: RecordEvents) -> RecordResult:
         count = len(command.events)

@@ -16,6 +16,7 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from contract.actions import LaunchRun
 from contract.definitions import SaveDefinition
 from contract.errors import ReconciliationRequired
 from contract.events import RecordEvents
@@ -46,7 +47,8 @@ _OURS = [(model, page) for model, page in _REGISTERED if isinstance(page, ReadOn
 def studio(tmp_path: Path) -> Iterator[Studio]:
     # A link that leads nowhere: no playbook reaches its file.
     (tmp_path / "playbooks").symlink_to(tmp_path / "nowhere")
-    studio = build_studio(current_config().model_copy(update={"home": tmp_path}))
+    config = current_config().model_copy(update={"home": tmp_path, "command_allowlist": ("look",)})
+    studio = build_studio(config)
     set_studio(studio)
     yield studio
     async_to_sync(studio.close)()
@@ -67,6 +69,7 @@ def record(studio: Studio, *run_ids: str) -> None:
                 StartRun(run_id=run_id, name=f"Run {run_id}", tags=("nightly",), invocation_id="inv", project="p")
             )
             await studio.record_events(run_id, parse_model(RecordEvents, {"events": EVENTS}))
+            await studio.launch_run(LaunchRun(kind="command", command=("look",), launch_key=f"launch-of-{run_id}"))
             await studio.save_file_definition(SaveDefinition(kind="agent", name=run_id, content="Look."))
             with suppress(ReconciliationRequired):
                 await studio.save_file_definition(SaveDefinition(kind="playbook", name=run_id, content="prompt: Go.\n"))

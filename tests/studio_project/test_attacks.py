@@ -28,6 +28,7 @@ READS = (
 )
 WRITES = (
     ("POST", "/api/v1/runs/"),
+    ("POST", "/api/v1/launches/"),
     ("POST", "/api/v1/runs/r1/events"),
     ("POST", "/api/v1/runs/r1/cancel"),
     ("PATCH", "/api/v1/runs/r1/tags"),

@@ -1,6 +1,6 @@
 import pytest
 
-from studio_project.banner import admin_line, banner_lines, base_url, has_token
+from studio_project.banner import admin_line, banner_lines, base_url, has_token, root_url
 from tests.studio_project.scripted import config_of
 
 
@@ -52,3 +52,9 @@ def test_either_token_closes_the_api() -> None:
     assert not has_token(config_of())
     assert has_token(config_of(auth_token="a"))
     assert has_token(config_of(auth_read_token="a"))
+
+
+def test_programs_get_the_same_address_to_put_paths_behind() -> None:
+    config = config_of(host="::")
+
+    assert f"{root_url(config, 80)}/" == base_url(config, 80)

@@ -11,6 +11,7 @@ from studio_project.doctor import (
     FREE_WARN_BYTES,
     WAL_WARN_BYTES,
     DatabaseFacts,
+    Diagnosis,
     Facts,
     Finding,
     HomeFacts,
@@ -29,6 +30,8 @@ WELL = Facts(
     holder=None,
     port_fault=None,
     script="/bin/studio",
+    executables={"li": "/bin/li", "claude": "/bin/claude", "codex": "/bin/codex"},
+    root_fault=None,
     now=datetime(2026, 11, 30, 9, 0, tzinfo=UTC),
     software="Studio 1",
 )
@@ -115,6 +118,63 @@ def test_any_free_port_is_told_as_such() -> None:
 
 def test_postgresql_has_no_journal_to_judge() -> None:
     assert "journal" not in findings(database(journal_mode=None))
+
+
+def runtimes(**executables: str | None) -> Facts:
+    return replace(WELL, executables=dict(WELL.executables) | executables)
+
+
+def told_of_runtimes(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    return [(finding.level, finding.detail) for finding in diagnosis.findings if finding.subject == "runtime"]
+
+
+def test_every_runtime_is_told_with_its_place_and_its_kinds() -> None:
+    told = told_of_runtimes(diagnose(config(), WELL))
+
+    assert told == [
+        ("ok", "li is /bin/li, for agent, flow, fanout, play, flow_yaml"),
+        ("ok", "claude is /bin/claude, for agent"),
+        ("ok", "codex is /bin/codex, for agent"),
+    ]
+
+
+def test_a_shipped_runtime_that_is_not_there_is_noted_and_the_default_one_is_warned_of() -> None:
+    facts = runtimes(claude=None, codex=None)
+
+    told = told_of_runtimes(diagnose(config(default_runtime="claude"), facts))
+
+    assert told[1:] == [
+        ("warn", "claude cannot be used for agent: there is no executable claude"),
+        ("note", "codex cannot be used for agent: there is no executable codex"),
+    ]
+    assert diagnose(config(default_runtime="claude"), facts).healthy
+
+
+def test_a_runtime_of_ones_own_that_is_not_there_is_warned_of(tmp_path: Path) -> None:
+    (tmp_path / "studio.toml").write_text('[runtimes.li]\nexecutable = "/opt/li"\n')
+    described = load_config({"STUDIO_HOME": str(tmp_path)})
+
+    [finding, *_] = [one for one in diagnose(described, runtimes(li=None)).findings if one.subject == "runtime"]
+
+    assert finding.level == "warn"
+    assert finding.detail.endswith("there is no executable /opt/li")
+    assert finding.remedy == "install it, or set executable in [runtimes.li] to its path"
+
+
+def test_a_configured_folder_of_runs_is_judged_and_without_one_there_is_nothing_to_judge() -> None:
+    assert "root" not in findings(WELL)
+    assert findings(WELL, execution_root="/w")["root"].level == "ok"
+    refused = findings(replace(WELL, root_fault="does not exist"), execution_root="/w")["root"]
+    assert (refused.level, refused.detail) == ("warn", "/w: does not exist")
+
+
+def test_deadlines_are_told_as_one_where_they_are_equal() -> None:
+    def told(deadlines: str) -> str:
+        settings = diagnose(config(deadline_seconds=deadlines), WELL).settings
+        return next(setting.value for setting in settings if setting.key == "STUDIO_DEADLINE_SECONDS")
+
+    assert told("90.5") == "90.5"
+    assert told("agent=60") == "agent=60, flow=7200, fanout=7200, play=7200, flow_yaml=7200, command=7200"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import json
+import shutil
 import socket
 from contextlib import suppress
 from io import StringIO
@@ -11,11 +12,13 @@ from django.db import connection
 
 from contract.definitions import SaveDefinition
 from contract.errors import ReconciliationRequired
+from runs.runtimes import Runtime
 from studio_project.composition import build_studio
 from studio_project.config import FILE_NAME, StudioConfig, current_config, load_config
 from studio_project.doctor import Diagnosis, Setting
 from studio_project.doctor_facts import database_facts, gather, home_facts, port_fault
 from studio_project.home import LOCK_NAME, HomeLock, find_holder
+from studio_project.machine import executables, folder_fault
 from tests.fakes.clocks import FixedClock
 
 
@@ -89,6 +92,40 @@ def test_a_port_that_is_taken_is_told_with_the_reason() -> None:
 
 def test_a_port_that_is_free_has_no_fault() -> None:
     assert port_fault("127.0.0.1", 0) is None
+
+
+def test_executables_are_looked_for_where_the_processes_of_a_runtime_would(tmp_path: Path) -> None:
+    tool = tmp_path / "tool"
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    found, elsewhere, absolute, missing = (
+        Runtime(name=name, executable=executable, templates={}, env=env)
+        for name, executable, env in [
+            ("found", "sh", {}),
+            ("elsewhere", "tool", {"PATH": str(tmp_path)}),
+            ("absolute", str(tool), {}),
+            ("missing", "tool", {}),
+        ]
+    )
+
+    places = executables({one.name: one for one in (found, elsewhere, absolute, missing)})
+
+    assert places == {
+        "found": shutil.which("sh"),
+        "elsewhere": str(tool),
+        "absolute": str(tool),
+        "missing": None,
+    }
+
+
+def test_a_folder_for_runs_is_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    assert folder_fault(None) is None
+    assert folder_fault(tmp_path) is None
+    assert folder_fault(tmp_path / "none") == "No such file or directory"
+    assert folder_fault(tmp_path / ("x" * 300)) == "File name too long"
+    assert folder_fault(tmp_path / "file") == "is not a folder"
 
 
 def test_a_home_without_a_lock_has_no_holder(tmp_path: Path) -> None:

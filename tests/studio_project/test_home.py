@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from studio_project.home import LOCK_NAME, HomeLock, HomeTaken, HomeUnusable
+from studio_project.home import LOCK_NAME, HomeLock, HomeTaken, HomeUnusable, is_worked, working
 
 
 def test_the_first_daemon_takes_the_home_and_says_who_it_is(tmp_path: Path) -> None:
@@ -104,3 +104,29 @@ def test_a_daemon_that_was_killed_holds_nothing(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parents[2], check=False)
 
     HomeLock(tmp_path).take(pid=os.getpid()).release()
+
+
+# ---- whether anybody works
+
+
+def test_a_home_is_worked_as_long_as_any_of_its_workers_is_there(tmp_path: Path) -> None:
+    before = is_worked(tmp_path)
+    with working(tmp_path):
+        with working(tmp_path):
+            pass
+        meanwhile = is_worked(tmp_path)
+
+    assert (before, meanwhile, is_worked(tmp_path)) == (False, True, False)
+
+
+def test_who_looks_for_workers_is_in_nobodys_way(tmp_path: Path) -> None:
+    with working(tmp_path):
+        assert is_worked(tmp_path)
+        with working(tmp_path):
+            assert is_worked(tmp_path)
+
+
+def test_nobody_works_where_there_is_no_home(tmp_path: Path) -> None:
+    assert not is_worked(tmp_path / "home")
+    with pytest.raises(HomeUnusable), working(tmp_path / "home"):
+        pass

@@ -29,11 +29,11 @@ from definitions.management.editing import EditingSession
 from definitions.management.reading import Cursor, Kind, Limit, Name, ReadingCommands
 from definitions.management.refusals import Refused, remote_options
 from definitions.management.starting import Start, read_start
-from definitions.management.text_source import STANDARD_INPUT, read_text
 from definitions.names import require_name
 from studio_project.command_input import given, named, reader_zone
 from studio_project.commands import AsJson, Remote, Token
 from studio_project.config import current_editor
+from studio_project.text_source import STANDARD_INPUT, read_text
 
 Message = Annotated[str | None, Option(help="What for, for those who read the history later.")]
 Actor = Annotated[str | None, Option(help="Who does it (default: operator).")]

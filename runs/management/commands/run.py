@@ -1,27 +1,31 @@
-"""`run`: runs listed, shown, followed, recorded, cancelled and tagged from the command line."""
+"""`run`: runs launched, listed, shown, followed, recorded, cancelled and tagged from the command line."""
 
 from typing import Annotated
 
 from django_typer.management import command
-from typer import Argument, Option
+from typer import Argument, Exit, Option
 
 from contract.application import StudioApplication
 from contract.base import Page
+from contract.errors import ValidationFailure
 from contract.limits import LIST_LIMIT_MAX
 from contract.parsing import parse_model, parse_query
 from contract.runs import CancelResult, CancelRun, ChangeTags, RunDetail, RunQuery, RunReadQuery, RunSummary, TagsResult
 from runs.management import presentation
+from runs.management.launching import LaunchSession, read_texts
 from runs.management.recording_session import RecordingSession
 from runs.management.tailing import Tail
 from studio_project.command_input import given, instant_text, named, reader_zone
-from studio_project.commands import AsJson, Remote, StudioCommand, Token
+from studio_project.commands import AsJson, Remote, StudioCommand, Token, choose_target
+from studio_project.config import current_config
+from studio_project.home import is_worked
 from studio_project.paging import read_every_page
 
 RunId = Annotated[str, Argument(metavar="ID", help="The run.")]
 
 
 class Command(StudioCommand):
-    """Runs: list, show, follow live, record, cancel, tag."""
+    """Runs: launch, list, show, follow live, record, cancel, tag."""
 
     # The descriptor that `-` reads from.
     standard_input: int = 0
@@ -128,6 +132,64 @@ class Command(StudioCommand):
         self.ask(tail.follow, remote=remote, token=token)
 
     @command()
+    def launch(  # noqa: PLR0913 (the fields of LaunchRun are options)
+        self,
+        kind: Annotated[str, Argument(metavar="KIND", help="agent, flow, fanout, play, flow_yaml or command.")],
+        argv: Annotated[list[str] | None, Argument(metavar="[-- COMMAND ARG...]", help="Of kind command.")] = None,
+        *,
+        prompt: Annotated[str | None, Option(metavar="TEXT|-", help="What to do; `-` reads it from a pipe.")] = None,
+        model: Annotated[str | None, Option(help="Exactly this model.")] = None,
+        agent: Annotated[str | None, Option(help="The agent that does it.")] = None,
+        playbook: Annotated[str | None, Option(help="The playbook of a play.")] = None,
+        flow_yaml: Annotated[str | None, Option(metavar="FILE|-", help="The flow of a flow_yaml.")] = None,
+        project: Annotated[str | None, Option(help="Its project.")] = None,
+        runtime: Annotated[str | None, Option(help="What executes it (default: the configured one).")] = None,
+        cwd: Annotated[str | None, Option(metavar="FOLDER", help="Where, as an absolute path.")] = None,
+        launch_key: Annotated[str | None, Option(metavar="KEY", help="The same key again launches nothing.")] = None,
+        name: Annotated[str | None, Option(help="Name of the run.")] = None,
+        tag: Annotated[list[str] | None, Option(help="A tag of it; repeatable.")] = None,
+        invocation: Annotated[str | None, Option(help="What caused it, with other runs.")] = None,
+        deadline: Annotated[float | None, Option(metavar="SECONDS", help="Stop it after so long.")] = None,
+        extra_arg: Annotated[list[str] | None, Option(help="Passed on to the runtime; repeatable.")] = None,
+        follow: Annotated[bool, Option("--follow", help="Follow it to its end; exits with 3 if it fails.")] = False,
+        as_json: AsJson = False,
+        remote: Remote = None,
+        token: Token = None,
+    ) -> None:
+        """Queue a run that a worker of Studio executes."""
+        try:
+            # Before anything runs that a blocked read would keep from hearing of Ctrl-C.
+            texts = read_texts(prompt, flow_yaml, self.standard_input, note=self.terminal.note)
+        except ValidationFailure as failure:
+            self.fail(failure)
+        fields = texts | named(
+            kind=kind,
+            command=argv or None,
+            model=model,
+            agent=agent,
+            playbook=playbook,
+            project=project,
+            runtime=runtime,
+            cwd=cwd,
+            launch_key=launch_key,
+            name=name,
+            tags=tag,
+            invocation_id=invocation,
+            deadline_seconds=deadline,
+            extra_args=extra_arg,
+        )
+        session = LaunchSession(
+            fields,
+            follow=follow,
+            as_json=as_json,
+            terminal=self.terminal,
+            zone=reader_zone(),
+            waits=lambda: _has_no_worker(remote, token),
+        )
+        if exit_code := self.ask(session.launch, remote=remote, token=token):
+            raise Exit(exit_code)
+
+    @command()
     def record(  # noqa: PLR0913 (the fields of StartRun are options)
         self,
         file: Annotated[str, Argument(metavar="FILE|-", help="Run events as JSON lines.")],
@@ -211,3 +273,9 @@ class Command(StudioCommand):
             self.terminal.model(result)
         else:
             self.terminal.line(f"run {result.run_id}: {' '.join(result.tags) or 'no tags'}")
+
+
+def _has_no_worker(remote: str | None, token: str | None) -> bool:
+    """Say whether nobody executes what is queued, as far as this process can see."""
+    config = current_config()
+    return choose_target(remote, token, config).url is None and not is_worked(config.home)

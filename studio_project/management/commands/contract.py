@@ -16,7 +16,9 @@ from studio_project.commands import StudioCommand
 from studio_project.composition import build_studio, get_studio, set_studio
 from studio_project.config import current_config
 from studio_project.contract_documents import as_text, openapi_document, routes_document
-from studio_project.contract_recording import CountedIds, FaultyProbe, RecordedClock, Recording
+from studio_project.contract_recording import Recording
+from studio_project.contract_standins import CountedIds, FaultyProbe, RecordedClock
+from studio_project.management.recorded_launch import RecordedWorker
 from studio_project.schema import migrate, schema_state
 
 _DIFFERS: Final = 1
@@ -102,7 +104,8 @@ async def _recorded() -> dict[str, str]:
     studio = build_studio(current_config(), clock=clock, ids=CountedIds(), probe=probe)
     set_studio(studio)
     try:
-        return await Recording(build_application(get_studio), studio, clock, probe).files()
+        worker = RecordedWorker(studio.queue, studio.supervised, clock)
+        return await Recording(build_application(get_studio), studio, clock, probe, execute=worker.execute).files()
     finally:
         studio.stopping()
         await studio.close()

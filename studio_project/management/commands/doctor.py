@@ -10,7 +10,7 @@ from studio_project.system import SystemClock
 from studio_project.terminal import Styled, Table, Terminal
 
 _UNHEALTHY = 1
-_STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+_STYLES = {"ok": "green", "note": "dim", "warn": "yellow", "fail": "bold red"}
 
 
 class Command(StudioCommand):

@@ -7,24 +7,19 @@ from django_typer.management import TyperCommand
 from typer import Exit, Option
 
 from contract.errors import StudioError
-from contract.runs import RunQuery
-from runs.demo import play_demo
-from studio_project.composition import get_studio, this_process
+from runs.demo import demo_agent, launch_once
+from studio_project.composition import allow_demo, get_studio
 from studio_project.config import current_config
 from studio_project.daemon import Daemon, ServeOptions, ServeRefused
 from studio_project.home import HomeTaken, HomeUnusable
-from studio_project.schema import SchemaMismatch
+from studio_project.schema import DatabaseUnusable, SchemaMismatch
 
 _REFUSED: Final = 1
-# Slow enough to watch, fast enough to wait for.
-_DEMO_PACE_SECONDS: Final = 0.5
 
 
 async def demo_once() -> None:
-    """Play the demo, unless there is a run already."""
-    studio = get_studio()
-    if not (await studio.list_runs(RunQuery(limit=1))).items:
-        await play_demo(studio, Path.cwd(), pace_seconds=_DEMO_PACE_SECONDS, clock=studio.clock, process=this_process())
+    """Launch the demo on the daemon's folder, unless there is a run already."""
+    await launch_once(get_studio(), Path.cwd(), agent=demo_agent())
 
 
 class Command(TyperCommand):
@@ -43,18 +38,28 @@ class Command(TyperCommand):
         no_migrate: Annotated[
             bool, Option("--no-migrate", help="Refuse to start instead of changing the database's schema.")
         ] = False,
+        no_worker: Annotated[
+            bool, Option("--no-worker", help="Execute no queued runs: they wait for `studio worker`.")
+        ] = False,
         insecure: Annotated[
             bool, Option("--insecure", help="Allow other machines in without a token. Everybody may do everything.")
         ] = False,
-        demo: Annotated[bool, Option("--demo", help="Play the demo run if there is no run yet.")] = False,
+        demo: Annotated[bool, Option("--demo", help="Launch the demo if there is no run yet.")] = False,
     ) -> None:
         """Serve until a signal; exits with 1 when it cannot start as asked."""
         asked = {"host": host, "port": port}
         config = current_config().model_copy(update={key: value for key, value in asked.items() if value is not None})
-        options = ServeOptions(migrate=not no_migrate, insecure=insecure, once_ready=(demo_once,) if demo else ())
+        options = ServeOptions(
+            migrate=not no_migrate,
+            insecure=insecure,
+            work=not no_worker,
+            once_ready=(demo_once,) if demo else (),
+        )
+        if demo:
+            config = allow_demo(config)
         try:
             Daemon(config, options, self._say).run()
-        except (ServeRefused, HomeTaken, HomeUnusable, SchemaMismatch, StudioError) as error:
+        except (ServeRefused, HomeTaken, HomeUnusable, SchemaMismatch, DatabaseUnusable, StudioError) as error:
             self.stderr.write(f"Cannot serve: {error}")
             raise Exit(_REFUSED) from None
 

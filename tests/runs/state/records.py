@@ -1,7 +1,7 @@
 """Many rows at once, for tests of what the database does with them."""
 
 from artifacts.models import ArtifactRecord
-from runs.models import InvocationRecord, RunRecord, RunTagRecord
+from runs.models import InvocationRecord, LaunchRecord, RunRecord, RunTagRecord
 from runs.naming import search_text
 from tests.fakes.clocks import START_AT
 
@@ -30,6 +30,25 @@ def insert_runs(count: int = COUNT) -> None:
             )
             for number, run in enumerate(runs)
             for tag in _tags(number)
+        ),
+        _BATCH,
+    )
+
+
+def insert_launches() -> None:
+    """Make launches of all runs: a few running ones are held, the queued ones wait."""
+    LaunchRecord.objects.bulk_create(
+        (
+            LaunchRecord(
+                run_id=number,
+                launch_key=run_id,
+                action="{}",
+                digest="",
+                deadline_seconds=60.0,
+                queued_at=START_AT,
+                owner="{}" if status == "running" and number % 3 == 0 else None,
+            )
+            for number, run_id, status in RunRecord.objects.values_list("id", "run_id", "status")
         ),
         _BATCH,
     )

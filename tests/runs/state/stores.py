@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from artifacts.state import DjangoRunArtifactRows
+from contract.actions import LaunchResult
 from contract.base import Page
-from contract.events import RecordResult, RunEvent
+from contract.events import ProcessIdentity, RecordResult, RunEvent
 from contract.runs import (
     EvidencePage,
     EvidenceRequest,
@@ -17,11 +18,8 @@ from contract.runs import (
     RunDetail,
     RunQuery,
     RunSummary,
-    StartRun,
 )
-from runs.batch import Move
-from runs.models import RunRecord
-from runs.naming import search_text
+from runs.services.execution_ports import ClaimedLaunch, LaunchPort, Lease, RunQueue, SupervisedRunPort
 from runs.services.ports import (
     InvocationReadPort,
     RunEvidencePort,
@@ -30,15 +28,20 @@ from runs.services.ports import (
     RunTailPort,
     RunWritePort,
 )
+from runs.state.launching import DjangoLaunches
+from runs.state.queueing import DjangoRunQueue
 from runs.state.reading import DjangoRunReads
+from runs.state.supervising import DjangoSupervisedRuns
 from runs.state.tailing import DjangoRunTail
-from runs.state.writing import DjangoRunWrites, add_transition
+from runs.state.writing import DjangoRunWrites
 from studio_project.statedb import StateDB
 from tests.builders import start_run
 from tests.fakes.change_feed import InMemoryChangeFeed
 from tests.fakes.clocks import FixedClock, SequentialIds
 from tests.fakes.processes import FakeProcesses
+from tests.fakes.run_launches import InMemoryLaunches
 from tests.fakes.runs import InMemoryRuns
+from tests.runs.state.launches import child, draft, worker
 
 # Committed to by anyone, and empty again at the end. Only the tables of these apps are emptied, or Django would also
 # make every permission anew after each test, which takes longer than the tests do.
@@ -55,6 +58,9 @@ class Store:
     writes: RunWritePort
     tail: RunTailPort
     settlement: RunSettlementPort
+    launches: LaunchPort
+    leases: RunQueue
+    supervised: SupervisedRunPort
     clock: FixedClock
     probe: FakeProcesses
     feed: InMemoryChangeFeed
@@ -64,14 +70,28 @@ class Store:
         """Register a run at the present instant."""
         return await self.writes.start_run(run_id, start_run(**fields), at=self.clock.now())
 
-    async def queue(self, run_id: str, **fields: Any) -> None:
-        """Insert a run that waits for a worker."""
-        command = start_run(**fields)
-        if isinstance(self.writes, InMemoryRuns):
-            self.writes.add_queued(run_id, command, at=self.clock.now())
-        elif isinstance(self.writes, DjangoRunWrites):
-            at = self.clock.now()
-            await self.writes._db.write(lambda: _insert_queued(run_id, command, at))
+    async def queue(self, run_id: str, **fields: Any) -> LaunchResult:
+        """Launch a run, which waits for a worker from the present instant on."""
+        return await self.launches.launch(draft(run_id, **fields), at=self.clock.now())
+
+    async def claim(
+        self, *, limit: int = 100, cap: int = 0, owner: ProcessIdentity | None = None, only: str | None = None
+    ) -> dict[str, ClaimedLaunch]:
+        """Claim what there is at the present instant; by run id, in the order of the claim."""
+        at = self.clock.now()
+        claimed = await self.leases.claim(owner=owner or worker(), limit=limit, cap=cap, at=at, only=only)
+        return {launch.lease.run_id: launch for launch in claimed}
+
+    async def lease(self, run_id: str = "r") -> Lease:
+        """Launch a run and claim it."""
+        await self.queue(run_id)
+        return (await self.claim())[run_id].lease
+
+    async def child(self, run_id: str = "r") -> Lease:
+        """Launch a run, claim it and let its process start."""
+        lease = await self.lease(run_id)
+        assert await self.supervised.started(lease, child(), at=self.clock.now())
+        return lease
 
     async def record(self, run_id: str, *events: RunEvent) -> RecordResult:
         """Store a batch of a run that exists, at the present instant."""
@@ -108,6 +128,7 @@ class Store:
 def memory_store() -> Store:
     clock, probe, feed = FixedClock(), FakeProcesses(), InMemoryChangeFeed()
     runs = InMemoryRuns(clock=clock, probe=probe, feed=feed)
+    launches = InMemoryLaunches(runs)
     return Store(
         reads=runs,
         evidence=runs,
@@ -115,6 +136,9 @@ def memory_store() -> Store:
         writes=runs,
         tail=runs,
         settlement=runs,
+        launches=launches,
+        leases=launches,
+        supervised=launches,
         clock=clock,
         probe=probe,
         feed=feed,
@@ -135,28 +159,11 @@ def django_store(db: StateDB | None = None) -> Store:
         writes=writes,
         tail=DjangoRunTail(db),
         settlement=writes,
+        launches=DjangoLaunches(db, feed=feed),
+        leases=DjangoRunQueue(db, feed=feed),
+        supervised=DjangoSupervisedRuns(db, feed=feed, artifacts=artifacts),
         clock=clock,
         probe=probe,
         feed=feed,
         close=db.close,
     )
-
-
-def _insert_queued(run_id: str, command: StartRun, at: float) -> None:
-    run = RunRecord.objects.create(
-        run_id=run_id,
-        kind=command.kind,
-        name=command.name,
-        agent_name=command.agent_name,
-        search_text=search_text(command.name, command.agent_name),
-        status="queued",
-        status_reason_code="run.queued.launched",
-        created_at=at,
-        updated_at=at,
-        last_activity_at=at,
-        sort_started_at=at,
-    )
-    first = Move(
-        from_status=None, to_status="queued", reason_code="run.queued.launched", reason_summary=None, refused=False
-    )
-    add_transition(run, first, actor="producer", at=at)

@@ -11,8 +11,9 @@ from contract.runs import RunQuery, RunSort
 from runs.cursors import encode_list
 from runs.models import RunRecord
 from runs.state.listing import fetch, position_of, walk_of
+from runs.state.queueing import HELD, WAITING
 from tests.fakes.clocks import START_AT
-from tests.runs.state.records import insert_runs
+from tests.runs.state.records import insert_launches, insert_runs
 
 SORTS: tuple[RunSort, ...] = ("recent", "started", "cost")
 FORMS: dict[str, dict[str, Any]] = {
@@ -49,14 +50,19 @@ FORMS: dict[str, dict[str, Any]] = {
 def planned(db: None) -> None:
     """A store of some thousand runs, whose statistics the planner knows."""
     insert_runs()
+    analyze()
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
         if connection.vendor == "postgresql":
             # A table of this size is read whole, and its matches sorted, faster than any index is walked. What is
             # asked here is whether the index that a large table needs is there and gives the order, so the planner
             # is kept from the other ways; where no index gives the order, it still has to sort.
             for way in ("seqscan", "bitmapscan", "sort"):
                 cursor.execute(f"SET LOCAL enable_{way} = off")
+
+
+def analyze() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
 
 
 def queries(**paging: Any) -> Iterator[tuple[str, RunQuery]]:
@@ -105,6 +111,17 @@ def test_pages_by_cursor_neither_scan_nor_sort(planned: None) -> None:
                 yield name, query.model_copy(update={"cursor": cursor})
 
     assert all_faults(later_pages()) == {}
+
+
+def test_the_queue_is_walked_from_its_oldest_and_what_is_held_is_found_by_its_own_index(planned: None) -> None:
+    insert_launches()
+    analyze()
+
+    waiting, held = plan_of(WAITING[:4]), plan_of(HELD.all())
+
+    assert (faults_of(waiting), faults_of(held)) == ([], [])
+    assert any("run_status_by_started" in step for step in waiting)
+    assert any("launch_held" in step for step in held)
 
 
 def test_a_scan_and_a_sort_would_be_noticed(planned: None) -> None:

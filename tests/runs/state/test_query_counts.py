@@ -1,7 +1,7 @@
 """How many queries an operation needs: pinned, so that none grows with what it reads."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -9,9 +9,11 @@ import pytest
 from django.db import connection, connections
 
 from contract.runs import EvidenceRequest, InvocationQuery, Pane
+from runs.services.execution_ports import Lease
 from studio_project.statedb import StateDB
 from tests.builders import artifact, message, messages, signal, status, usage
 from tests.fakes.clocks import START_AT
+from tests.runs.state.launches import child, ending, worker
 from tests.runs.state.stores import DATABASE, Store, django_store
 
 T = TypeVar("T")
@@ -130,6 +132,57 @@ async def test_a_batch_costs_as_many_queries_whatever_its_size(counted: Store, c
         counts.append(len(counting.queries))
 
     assert counts[0] == counts[1]
+
+
+async def test_what_holders_ask_is_one_query_each(counted: Store, counting: CountingDB) -> None:
+    held = [await counted.child(f"h{number}") for number in range(5)]
+    counting.queries.clear()
+
+    await counted.leases.held()
+    await counted.leases.cancel_requests(held)
+
+    assert len(counting.queries) == 2
+
+
+async def test_claims_and_renewals_cost_as_many_queries_whatever_they_hold(
+    counted: Store, counting: CountingDB
+) -> None:
+    costs = []
+    for size in (1, 20):
+        for number in range(size):
+            await counted.queue(f"{size}.{number}")
+        counting.queries.clear()
+        claimed = await counted.claim(cap=100)
+        await counted.leases.renew([launch.lease for launch in claimed.values()], at=START_AT)
+        costs.append(len(counting.queries) - NOTIFY * size)
+
+    # Counting, finding and holding; finding and counting up; and on PostgreSQL the turn.
+    assert costs == [5 + NOTIFY] * 2
+
+
+async def test_every_write_of_a_worker_is_a_handful_of_queries(counted: Store, counting: CountingDB) -> None:
+    async def cost(write: Awaitable[object], *, topics: int = 1) -> int:
+        counting.queries.clear()
+        await write
+        return len(counting.queries) - NOTIFY * topics
+
+    lease, taken = Lease(run_id="new", fence=2), Lease(run_id="new", fence=3)
+    launched = await cost(counted.queue("new"), topics=2)
+    given = await cost(counted.leases.give_back(await counted.lease("other"), at=START_AT), topics=2)
+    await counted.leases.give_back(Lease(run_id="new", fence=1), at=START_AT)
+    await counted.claim()
+
+    costs = {
+        "launch": launched,
+        "give back": given,
+        "start": await cost(counted.supervised.started(lease, child(), at=START_AT)),
+        "take over": await cost(counted.leases.take_over(lease, owner=worker(2), at=START_AT)),
+        "lost": await cost(counted.supervised.record(lease, (message(),), at=START_AT), topics=0),
+        "message": await cost(counted.supervised.record(taken, (message(),), at=START_AT)),
+        "end": await cost(counted.supervised.end(taken, ending(), at=START_AT), topics=2),
+    }
+
+    assert costs == {"launch": 3, "give back": 2, "start": 3, "take over": 2, "lost": 1, "message": 5, "end": 4}
 
 
 async def test_every_write_is_a_handful_of_queries(counted: Store, counting: CountingDB) -> None:

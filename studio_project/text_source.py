@@ -13,14 +13,14 @@ from contract.limits import DEFINITION_MAX_BYTES
 STANDARD_INPUT: Final = "-"
 
 
-def read_text(file: str, standard_input: int) -> str:
+def read_text(file: str, standard_input: int, *, field: str = "file", max_bytes: int = DEFINITION_MAX_BYTES) -> str:
     """Return what `file` holds, `-` being an open descriptor.
 
-    ValidationFailure that names it: missing, a folder, not to be read, larger than a definition may be, not UTF-8.
+    ValidationFailure at `field` that names it: missing, a folder, not to be read, too large, not UTF-8.
     """
     if file == STANDARD_INPUT:
-        return _text("standard input", lambda: _read(standard_input))
-    return _text(shown(file), lambda: _read_file(file))
+        return _text("standard input", lambda: _read(standard_input, max_bytes), field, max_bytes)
+    return _text(shown(file), lambda: _read_file(file, max_bytes), field, max_bytes)
 
 
 def read_private(file: Path) -> str:
@@ -28,30 +28,31 @@ def read_private(file: Path) -> str:
 
     As `read_text`; whatever took its place meanwhile, such as a link or a pipe, is neither followed nor waited for.
     """
-    return _text(shown(str(file)), lambda: _read_regular(file))
+    limit = DEFINITION_MAX_BYTES
+    return _text(shown(str(file)), lambda: _read_regular(file, limit), "file", limit)
 
 
-def _text(name: str, read: Callable[[], bytes]) -> str:
+def _text(name: str, read: Callable[[], bytes], field: str, max_bytes: int) -> str:
     try:
         raw = read()
     except OSError as fault:
         reason = fault.strerror or type(fault).__name__
-        raise ValidationFailure.at("file", code="unreadable", message=f"{name}: {reason}") from None
-    if len(raw) > DEFINITION_MAX_BYTES:
-        message = f"{name} is larger than {DEFINITION_MAX_BYTES} bytes"
-        raise ValidationFailure.at("file", code="too_large", message=message)
-    return _decoded(raw, name)
+        raise ValidationFailure.at(field, code="unreadable", message=f"{name}: {reason}") from None
+    if len(raw) > max_bytes:
+        message = f"{name} is larger than {max_bytes} bytes"
+        raise ValidationFailure.at(field, code="too_large", message=message)
+    return _decoded(raw, name, field)
 
 
-def _read_file(file: str) -> bytes:
+def _read_file(file: str, max_bytes: int) -> bytes:
     descriptor = os.open(file, os.O_RDONLY)
     try:
-        return _read(descriptor)
+        return _read(descriptor, max_bytes)
     finally:
         os.close(descriptor)
 
 
-def _read_regular(file: Path) -> bytes:
+def _read_regular(file: Path, max_bytes: int) -> bytes:
     try:
         if not stat.S_ISREG(file.lstat().st_mode):
             raise _missed(file, "is no regular file any more; it was not read")
@@ -62,7 +63,7 @@ def _read_regular(file: Path) -> bytes:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise _missed(file, "is no regular file any more; it was not read")
-        return _read(descriptor)
+        return _read(descriptor, max_bytes)
     finally:
         os.close(descriptor)
 
@@ -72,20 +73,20 @@ def _missed(file: Path, why: str) -> ValidationFailure:
     return ValidationFailure.at("file", code="missed", message=message)
 
 
-def _read(descriptor: int) -> bytes:
+def _read(descriptor: int, max_bytes: int) -> bytes:
     """Read to the end, or far enough to see that it is too much: a device or a pipe may never end."""
     raw = bytearray()
-    while len(raw) <= DEFINITION_MAX_BYTES and (piece := os.read(descriptor, DEFINITION_MAX_BYTES + 1)):
+    while len(raw) <= max_bytes and (piece := os.read(descriptor, max_bytes + 1)):
         raw += piece
     return bytes(raw)
 
 
-def _decoded(raw: bytes, name: str) -> str:
+def _decoded(raw: bytes, name: str, field: str) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as fault:
         before = raw[: fault.start].decode()
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         message = f"{name} is not UTF-8: line {line}, column {column} has the byte 0x{raw[fault.start]:02x}"
-        failure = FieldFailure(path=("file",), code="encoding", message=message, line=line, column=column)
+        failure = FieldFailure(path=(field,), code="encoding", message=message, line=line, column=column)
         raise ValidationFailure((failure,)) from None

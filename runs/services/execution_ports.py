@@ -1,0 +1,169 @@
+"""What launching and executing runs needs from the outside.
+
+A *lease* is a worker's right to write to a launched run: its `fence` grows with every claim, and a write with an older
+fence changes nothing. Leases never run out by a wall clock: a holder counts its `renewals` up, and who watches takes
+one over when its own monotonic clock says that the count has stood still too long, or the holder's process is gone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from contract.actions import ActionFields, LaunchResult
+from contract.base import FieldFailure
+from contract.events import ProcessIdentity, RunEvent
+
+# What the change feed calls it when a run can be claimed that could not before: a launch, or room for one.
+LAUNCHES_TOPIC: Final = "launches"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchDraft:
+    """A checked launch, ready to be queued. `digest` is equal for equal actions."""
+
+    launch_key: str
+    run_id: str
+    action: ActionFields
+    digest: str
+    runtime: str | None
+    cwd: str | None
+    name: str | None
+    tags: tuple[str, ...]
+    invocation_id: str | None
+    deadline_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """One worker's hold of one run."""
+
+    run_id: str
+    fence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedLaunch:
+    """A launch that a worker holds and has to execute."""
+
+    lease: Lease
+    action: ActionFields
+    runtime: str | None
+    cwd: str | None
+    deadline_seconds: float
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldLaunch:
+    """A launch that somebody holds. `process` is the child's, null while none was started."""
+
+    lease: Lease
+    owner: ProcessIdentity
+    renewals: int
+    process: ProcessIdentity | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a run ended, as its executor saw it."""
+
+    status: str
+    reason_code: str
+    reason_summary: str | None = None
+    exit_code: int | None = None
+    exit_signal: int | None = None
+    stdout_bytes: int = 0
+    stderr_bytes: int = 0
+    withheld_bytes: int = 0
+    output_tail: str = ""
+
+
+class LaunchPort(Protocol):
+    """Queues launches."""
+
+    async def launch(self, draft: LaunchDraft, *, at: float) -> LaunchResult:
+        """Insert a queued run with its launch, or return the run that this key made before.
+
+        Conflict when the key was used for another action.
+        """
+        ...
+
+
+class RunQueue(Protocol):
+    """Hands queued runs to workers, each to one at a time. Implemented by a leased table."""
+
+    async def claim(
+        self, *, owner: ProcessIdentity, limit: int, cap: int, at: float, only: str | None = None
+    ) -> tuple[ClaimedLaunch, ...]:
+        """Hold up to `limit` queued runs, oldest first, while fewer than `cap` are held by anybody (0: no cap).
+
+        With `only` no other run than the one of this id.
+        """
+        ...
+
+    async def renew(self, leases: Sequence[Lease], *, at: float) -> frozenset[str]:
+        """Count the renewals of those still held up; return their run ids."""
+        ...
+
+    async def cancel_requests(self, leases: Sequence[Lease]) -> dict[str, str | None]:
+        """Return run id and reason of those held that somebody asked to stop."""
+        ...
+
+    async def held(self) -> tuple[HeldLaunch, ...]:
+        """Return every launch that is held."""
+        ...
+
+    async def give_back(self, lease: Lease, *, at: float) -> bool:
+        """Let a run whose process was never started be claimed again, under a new fence; False when not held so."""
+        ...
+
+    async def take_over(self, lease: Lease, *, owner: ProcessIdentity, at: float) -> Lease | None:
+        """Hold what somebody else holds under this very lease; None when it is not held so any more."""
+        ...
+
+
+class SupervisedRunPort(Protocol):
+    """What an executor writes to the run it holds. Every write is fenced: False or None when the lease is lost."""
+
+    async def started(self, lease: Lease, process: ProcessIdentity, *, at: float) -> bool:
+        """Record the child before it may begin: the run is running from now on. False also when it was cancelled."""
+        ...
+
+    async def record(self, lease: Lease, events: Sequence[RunEvent], *, at: float) -> bool:
+        """Store evidence, as a producer's batch."""
+        ...
+
+    async def end(self, lease: Lease, ending: Ending, *, at: float) -> bool:
+        """End the run, unless it has ended, keep how, and let go of it. False when the lease is lost."""
+        ...
+
+
+class ActionSources(Protocol):
+    """What an action refers to and other capabilities own."""
+
+    async def playbook_failures(self, name: str, *, has_prompt: bool) -> tuple[FieldFailure, ...]:
+        """Say why there is no such playbook to execute, below ("playbook",).
+
+        One without a prompt of its own needs the action's (`has_prompt`).
+        """
+        ...
+
+    async def flow_failures(self, flow_yaml: str, *, has_prompt: bool) -> tuple[FieldFailure, ...]:
+        """Return what is wrong with an inline flow, below ("flow_yaml",), with line and column."""
+        ...
+
+    async def playbook_file(self, name: str) -> str | None:
+        """Return the absolute path of a playbook's file, None when there is none."""
+        ...
+
+
+class Machine(Protocol):
+    """Looks at this machine, without waiting for anything."""
+
+    def folder_fault(self, path: str) -> str | None:
+        """Say why no process can be started in this folder, or None."""
+        ...
+
+    def usable_runtimes(self) -> frozenset[str]:
+        """Return the names of the runtimes whose executable is there."""
+        ...

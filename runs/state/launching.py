@@ -1,0 +1,92 @@
+"""DjangoLaunches: LaunchPort over the ORM."""
+
+from functools import partial
+from typing import Final
+
+from django.db import IntegrityError
+
+from contract.actions import ActionFields, LaunchResult
+from contract.errors import Conflict
+from contract.ports import ChangeFeed
+from runs.models import LaunchRecord, RunRecord
+from runs.naming import search_text
+from runs.services.execution_ports import LAUNCHES_TOPIC, LaunchDraft
+from runs.services.following import run_topic
+from runs.state import publishing
+from runs.state.registering import ensure_invocation, insert_run
+from studio_project.statedb import StateDB
+
+_PRODUCER: Final = "producer"
+# What an action may hold. A LaunchRun is one as well, with more: that is kept in columns of its own.
+_ACTION_FIELDS: Final = set(ActionFields.model_fields)
+
+
+class DjangoLaunches:
+    """Queues launches; publishes each after its commit."""
+
+    def __init__(self, db: StateDB, *, feed: ChangeFeed) -> None:
+        """Take the executor and who is told."""
+        self._db = db
+        self._feed = feed
+
+    async def launch(self, draft: LaunchDraft, *, at: float) -> LaunchResult:
+        """Insert a queued run with its launch; the unique key settles races and finds the run there is."""
+        try:
+            return await publishing.write(self._db, self._feed, partial(_launch, draft, at))
+        except IntegrityError:
+            return await self._db.read(partial(_launched_before, draft))
+
+
+def _launch(draft: LaunchDraft, at: float) -> tuple[LaunchResult, publishing.Topics]:
+    run = _queued_run(draft, at)
+    insert_run(run, tags=draft.tags, actor=_PRODUCER)
+    LaunchRecord.objects.create(
+        run=run,
+        launch_key=draft.launch_key,
+        action=draft.action.model_dump_json(include=_ACTION_FIELDS, exclude_defaults=True),
+        digest=draft.digest,
+        runtime=draft.runtime,
+        cwd=draft.cwd,
+        deadline_seconds=draft.deadline_seconds,
+        queued_at=at,
+    )
+    result = LaunchResult(run_id=draft.run_id, status=run.status, launch_key=draft.launch_key, created_at=at)
+    return result, (run_topic(draft.run_id), LAUNCHES_TOPIC)
+
+
+def _queued_run(draft: LaunchDraft, at: float) -> RunRecord:
+    action = draft.action
+    return RunRecord(
+        run_id=draft.run_id,
+        kind=action.kind,
+        name=draft.name,
+        playbook_name=action.playbook,
+        agent_name=action.agent,
+        search_text=search_text(draft.name, action.agent),
+        project=action.project,
+        model=action.model,
+        invocation_id=ensure_invocation(draft.invocation_id, kind=action.kind, at=at),
+        status="queued",
+        status_reason_code="run.queued.launched",
+        created_at=at,
+        updated_at=at,
+        last_activity_at=at,
+        sort_started_at=at,
+    )
+
+
+def _launched_before(draft: LaunchDraft) -> LaunchResult:
+    found = LaunchRecord.objects.select_related("run").filter(launch_key=draft.launch_key).first()
+    if found is None:
+        raise Conflict("run", None, draft.run_id, f"a run {draft.run_id} exists already")
+    run = found.run
+    if found.digest != draft.digest:
+        detail = f"launch key {draft.launch_key} stands for another action, launched as run {run.run_id}"
+        raise Conflict("launch", draft.digest, found.digest, detail)
+    return LaunchResult(
+        run_id=run.run_id,
+        status=run.status,
+        launch_key=found.launch_key,
+        created_at=run.created_at,
+        repeated=True,
+    )

@@ -1,0 +1,286 @@
+"""The configuration of execution: its keys, and the tables that describe runtimes."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from runs.runtimes import ACTION_KINDS, SHIPPED, Template
+from studio_project.config import ConfigError, StudioConfig, isolated_environment, load_config
+
+Load = Callable[..., StudioConfig]
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    """Load a studio.toml of this content, with variables given without prefix."""
+
+    def load(content: str = "", **variables: str) -> StudioConfig:
+        (tmp_path / "studio.toml").write_text(content, encoding="utf-8")
+        environ = {"STUDIO_HOME": str(tmp_path)} | {f"STUDIO_{name}": value for name, value in variables.items()}
+        return load_config(environ, localtime=tmp_path / "localtime")
+
+    return load
+
+
+def problems_of(load: Load, content: str = "", **variables: str) -> tuple[str, ...]:
+    with pytest.raises(ConfigError) as caught:
+        load(content, **variables)
+    return caught.value.problems
+
+
+def test_without_a_word_execution_has_its_defaults(load: Load) -> None:
+    config = load()
+
+    assert (config.default_runtime, config.execution_root, config.grace_seconds, config.pass_token) == (
+        None,
+        None,
+        5.0,
+        False,
+    )
+    assert config.deadline_seconds == dict.fromkeys(ACTION_KINDS, 7200.0)
+    assert config.runtimes == SHIPPED
+
+
+def test_every_key_may_stand_in_the_table_of_execution(load: Load) -> None:
+    config = load(
+        '[execution]\ncommand_allowlist = ["git", "/bin/ls"]\ndeadline_seconds = 60\ndefault_runtime = "codex"\n'
+        'grace_seconds = 0.5\nmax_concurrent = 2\npass_token = true\nroot = "/work"\n'
+    )
+
+    assert (config.command_allowlist, config.max_concurrent) == (("git", "/bin/ls"), 2)
+    assert config.deadline_seconds == dict.fromkeys(ACTION_KINDS, 60.0)
+    assert (config.default_runtime, config.execution_root) == ("codex", Path("/work"))
+    assert (config.grace_seconds, config.pass_token) == (0.5, True)
+    assert config.origins["execution_root"] == "file"
+
+
+def test_every_key_may_stand_in_the_environment(load: Load) -> None:
+    config = load(
+        '[execution]\nroot = "/elsewhere"\n',
+        DEADLINE_SECONDS="90.5",
+        DEFAULT_RUNTIME="claude",
+        EXECUTION_ROOT="/work",
+        GRACE_SECONDS="1",
+        PASS_TOKEN="true",
+    )
+
+    assert config.deadline_seconds == dict.fromkeys(ACTION_KINDS, 90.5)
+    assert (config.default_runtime, config.execution_root) == ("claude", Path("/work"))
+    assert (config.grace_seconds, config.pass_token) == (1.0, True)
+    assert config.origins["execution_root"] == "env"
+
+
+def test_a_deadline_may_be_set_by_kind_and_the_other_kinds_keep_theirs(load: Load) -> None:
+    written = {"agent": 60.0, "flow": 3600.5}
+
+    by_file = load("[execution.deadline_seconds]\nagent = 60\nflow = 3600.5\n")
+    by_environment = load(DEADLINE_SECONDS=" agent=60, flow = 3600.5 ,")
+
+    expected = dict.fromkeys(ACTION_KINDS, 7200.0) | written
+    assert by_file.deadline_seconds == by_environment.deadline_seconds == expected
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "604801", "1h", "", "agent=", "agent=x"])
+def test_a_deadline_that_is_none_is_refused(load: Load, seconds: str) -> None:
+    assert problems_of(load, DEADLINE_SECONDS=seconds) == (
+        "STUDIO_DEADLINE_SECONDS: must be seconds, more than 0 and at most 604800",
+    )
+
+
+@pytest.mark.parametrize("value", ["true", "[60]", '"soon"', "{agent = true}"])
+def test_a_deadline_of_the_file_that_is_no_number_is_refused(load: Load, value: str) -> None:
+    [problem] = problems_of(load, f"[execution]\ndeadline_seconds = {value}\n")
+
+    assert problem == "studio.toml: deadline_seconds: must be seconds, more than 0 and at most 604800"
+
+
+def test_a_deadline_for_an_unknown_kind_is_refused_with_the_nearest(load: Load) -> None:
+    assert problems_of(load, DEADLINE_SECONDS="fan_out=3") == (
+        "STUDIO_DEADLINE_SECONDS: fan_out is no kind of action; did you mean fanout?",
+    )
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("EXECUTION_ROOT", "work", "must be an absolute path"),
+        ("EXECUTION_ROOT", "~/work", "must be an absolute path"),
+        ("EXECUTION_ROOT", "", "must be an absolute path"),
+        ("EXECUTION_ROOT", "/\x00", "must be an absolute path"),
+        ("COMMAND_ALLOWLIST", "git,bin/x", "must be bare names or absolute paths"),
+        ("DEFAULT_RUNTIME", "claud", "there is no such runtime; did you mean claude?"),
+        ("DEFAULT_RUNTIME", "", "there is no such runtime"),
+        ("GRACE_SECONDS", "301", "Input should be less than or equal to 300"),
+        ("GRACE_SECONDS", "-1", "Input should be greater than or equal to 0"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused_with_its_place(
+    load: Load, variable: str, value: str, message: str
+) -> None:
+    assert problems_of(load, **{variable: value}) == (f"STUDIO_{variable}: {message}",)
+
+
+def test_a_key_that_is_misspelled_in_a_table_is_told_with_the_nearest(load: Load) -> None:
+    assert problems_of(load, "[execution]\nrooot = 1\n[runtime.x]\n") == (
+        "studio.toml: execution.rooot: is not a known key; did you mean execution.root?",
+        "studio.toml: runtime: is not a known key; did you mean runtimes?",
+    )
+
+
+def test_a_runtime_of_ones_own_comes_after_the_shipped_ones(load: Load) -> None:
+    config = load(
+        "[runtimes.reviewer]\n"
+        'executable = "/opt/reviewer"\nreader = "agent-json"\nenv = { NO_COLOR = "1" }\n'
+        'argv.agent = ["review", "--model={model}", "--", "{extra_args}"]\nstdin.agent = "{prompt}\\n"\n'
+        'argv.flow = ["flow", "--", "{prompt}"]\n'
+    )
+
+    assert list(config.runtimes) == [*SHIPPED, "reviewer"]
+    reviewer = config.runtimes["reviewer"]
+    assert (reviewer.executable, reviewer.reader, reviewer.env) == ("/opt/reviewer", "agent-json", {"NO_COLOR": "1"})
+    assert not reviewer.shipped
+    assert reviewer.templates == {
+        "agent": Template(argv=("review", "--model={model}", "--", "{extra_args}"), stdin="{prompt}\n"),
+        "flow": Template(argv=("flow", "--", "{prompt}")),
+    }
+
+
+def test_a_runtime_that_says_no_more_than_needed_is_called_by_its_name_and_read_as_events(load: Load) -> None:
+    config = load('default_runtime = "tool"\n[runtimes.tool]\nargv.agent = ["--", "{prompt}"]\n')
+
+    tool = config.runtimes["tool"]
+    assert (tool.name, tool.executable, tool.reader, tool.env) == ("tool", "tool", "events", {})
+
+
+def test_a_shipped_runtime_keeps_what_its_table_does_not_say(load: Load) -> None:
+    config = load(
+        '[runtimes.li]\nexecutable = "/opt/li"\n[runtimes.claude]\n'
+        'argv.agent = ["-p", "--output-format", "stream-json", "--verbose", "--permission-mode=acceptEdits"]\n'
+    )
+
+    li, claude = config.runtimes["li"], config.runtimes["claude"]
+    assert (li.executable, li.templates, li.shipped) == ("/opt/li", SHIPPED["li"].templates, False)
+    assert (claude.executable, claude.reader, claude.templates["agent"].stdin) == ("claude", "claude", "{prompt}")
+    assert config.runtimes["codex"] is SHIPPED["codex"]
+    assert list(config.runtimes) == list(SHIPPED)
+
+
+def test_a_standard_input_can_be_taken_from_a_shipped_runtime(load: Load) -> None:
+    config = load('[runtimes.codex]\nargv.agent = ["exec", "--", "{prompt}"]\nstdin.agent = ""\n')
+
+    assert config.runtimes["codex"].templates["agent"] == Template(argv=("exec", "--", "{prompt}"))
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("[runtimes]\nx = 1", "x: must be a table"),
+        ("[runtimes.x]", "x.argv: is needed: it says which kinds of action the runtime executes, and how"),
+        (
+            '[runtimes."-x"]\nargv.agent = ["--", "{prompt}"]',
+            "-x: must begin with a letter and hold only letters, digits and `.`, `_`, `-`, at most 64",
+        ),
+        ("[runtimes.li]\nexecutible = 'x'", "li.executible: is not a known key; did you mean executable?"),
+        ("[runtimes.li]\nexecutable = 1", "li.executable: Input should be a valid string"),
+        ("[runtimes.li]\nexecutable = 'bin/li'", "li.executable: must be a bare name or an absolute path"),
+        ("[runtimes.li]\nreader = 'xml'", "li.reader: must be one of agent-json, claude, codex, events"),
+        ("[runtimes.li]\nenv.X = 1", "li.env.X: Input should be a valid string"),
+        ("[runtimes.li]\nenv.STUDIO_HOME = 'x'", "li.env.STUDIO_HOME: is Studio's own to set"),
+        ("[runtimes.li]\nargv.agent = 'x'", "li.argv.agent: Input should be a valid tuple"),
+        ("[runtimes.li]\nargv.agent = ['x', 1]", "li.argv.agent.1: Input should be a valid string"),
+        (
+            "[runtimes.li]\nargv.agents = ['x']",
+            "li.argv.agents: is no kind of action that a runtime executes; did you mean agent?",
+        ),
+        ("[runtimes.li]\nargv.command = ['x']", "li.argv.command: is no kind of action that a runtime executes"),
+        ("[runtimes.codex]\nstdin.flow = 'x'", "codex.stdin.flow: argv.flow is missing"),
+        (
+            "[runtimes.codex]\nargv.agent = ['{prompt}']\nstdin.agent = ''",
+            "codex.argv.agent.0: its value could be read as a flag: put it after `--`, or write --name={prompt}",
+        ),
+        ("[runtimes.codex]\nargv.agent = ['--', '{prompt}']", "codex.stdin.agent: {prompt} is in argv already"),
+    ],
+)
+def test_a_runtime_that_cannot_be_used_is_told_with_its_place(load: Load, content: str, problem: str) -> None:
+    assert problems_of(load, content) == (f"studio.toml: runtimes.{problem}",)
+
+
+def test_runtimes_that_are_no_tables_are_told(load: Load) -> None:
+    assert problems_of(load, "runtimes = 1") == ("studio.toml: runtimes: must hold a table for each",)
+
+
+def test_faults_of_runtimes_are_told_with_all_others_and_a_default_that_is_described_is_no_fault(load: Load) -> None:
+    problems = problems_of(
+        load,
+        'port = -1\ndefault_runtime = "x"\n[runtimes.x]\nargv.agent = ["{modle}"]\n[runtimes.y]\nreder = "x"\n',
+    )
+
+    assert [problem.split(":")[1] for problem in problems] == [
+        " runtimes.x.argv.agent.0",
+        " runtimes.x.argv.agent",
+        " runtimes.y.reder",
+        " port",
+    ]
+
+
+def test_no_value_of_a_runtimes_environment_is_ever_told(load: Load) -> None:
+    config = load('[runtimes.li]\nenv.KEY = "geheim"\n')
+
+    problems = problems_of(load, '[runtimes.li]\nenv.KEY = ["geheim"]\nenv."A=B" = "geheim"\n')
+
+    assert "geheim" not in f"{config!r} {config.runtimes!r} {problems}"
+
+
+@pytest.mark.parametrize("page", ["execution.md", "settings.md"])
+def test_the_documented_tables_are_taken_as_they_stand(load: Load, page: str) -> None:
+    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"(?:^(?: {4}.*)?\n)+", text, re.MULTILINE)
+    tables = [block for block in blocks if re.search(r"^ {4}\[\w", block, re.MULTILINE)]
+
+    configs = [load(dedent(block)) for block in tables]
+
+    assert configs
+
+
+CHILD = """
+import json, django
+django.setup()
+from studio_project.config import child_environment, current_config
+print(json.dumps(child_environment(current_config(), url="http://studio")))
+"""
+
+
+def environment_of_a_child(home: Path, given: dict[str, str], **settings: str) -> dict[str, str]:
+    """Return what a process of a run gets from a Studio that was given these variables."""
+    others = {name: value for name, value in isolated_environment(home, **settings).items() if name != "TZ"}
+    done = subprocess.run([sys.executable, "-c", CHILD], env=others | given, capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stdout))
+
+
+def test_a_process_gets_nothing_that_configures_studio_but_where_it_is(tmp_path: Path) -> None:
+    child = environment_of_a_child(tmp_path, {"KEY": "given"}, auth_token="secret")
+
+    assert {name: value for name, value in child.items() if name.startswith("STUDIO_")} == {
+        "STUDIO_URL": "http://studio"
+    }
+    assert child["KEY"] == "given"
+
+
+def test_a_process_gets_the_token_only_where_that_was_asked_for(tmp_path: Path) -> None:
+    child = environment_of_a_child(tmp_path, {}, auth_token="secret", pass_token="true")
+
+    assert child["STUDIO_AUTH_TOKEN"] == "secret"
+
+
+def test_a_process_gets_no_settings_of_django_and_the_zone_that_was_given(tmp_path: Path) -> None:
+    without, zoned = (environment_of_a_child(tmp_path, given) for given in ({}, {"TZ": "Asia/Tokyo"}))
+
+    assert "DJANGO_SETTINGS_MODULE" not in without
+    assert "TZ" not in without
+    assert zoned["TZ"] == "Asia/Tokyo"
