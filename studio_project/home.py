@@ -45,6 +45,11 @@ def _usable(home: Path) -> Iterator[None]:
         raise HomeUnusable(f"the home {home} cannot be used: {error.strerror or error}") from error
 
 
+def _make(home: Path) -> None:
+    """Make the home, for its owner alone. Whoever is first does: a worker may be, whose database is elsewhere."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 class HomeLock:
     """Holds a home for this process. The kernel drops the lock when the process ends, however it ends.
 
@@ -71,7 +76,7 @@ class HomeLock:
         return self
 
     def _locked(self) -> int:
-        self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make(self._home)
         descriptor = os.open(self._home / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -132,8 +137,12 @@ def find_holder(home: Path) -> Holder | None:
 
 @contextmanager
 def working(home: Path) -> Iterator[None]:
-    """Let `is_worked` see that somebody executes the queued runs of a home. Raises HomeUnusable."""
+    """Let `is_worked` see that somebody executes the queued runs of a home; makes one if there is none.
+
+    Raises HomeUnusable.
+    """
     with _usable(home):
+        _make(home)
         descriptor = os.open(home / WORKERS_NAME, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         # Waits only for the moment in which somebody looks.
         fcntl.flock(descriptor, fcntl.LOCK_SH)

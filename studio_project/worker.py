@@ -48,11 +48,15 @@ class WorkerProcess:
         asyncio.run(self._live())
 
     async def _live(self) -> None:
-        self._watch_signals()
-        studio = build_studio(self._config)
-        studio.url = daemon_url(self._config)
-        parts = [asyncio.create_task(part) for part in (work(studio), studio.keep_reconciled(), self._stopped())]
-        self._introduce(studio)
+        with working(self._config.home):
+            self._watch_signals()
+            studio = build_studio(self._config)
+            studio.url = daemon_url(self._config)
+            self._introduce(studio)
+            await self._execute(studio)
+
+    async def _execute(self, studio: Studio) -> None:
+        parts = [asyncio.create_task(part) for part in (studio.work(), studio.keep_reconciled(), self._stopped())]
         try:
             done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
         finally:

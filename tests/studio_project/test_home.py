@@ -128,5 +128,19 @@ def test_who_looks_for_workers_is_in_nobodys_way(tmp_path: Path) -> None:
 
 def test_nobody_works_where_there_is_no_home(tmp_path: Path) -> None:
     assert not is_worked(tmp_path / "home")
-    with pytest.raises(HomeUnusable), working(tmp_path / "home"):
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_worker_that_is_there_first_makes_the_home_for_its_owner_alone(tmp_path: Path) -> None:
+    with working(tmp_path / "new" / "home"):
+        assert is_worked(tmp_path / "new" / "home")
+
+    assert (tmp_path / "new" / "home").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("home", ["file", "file/below", "/proc/nope"])
+def test_a_home_in_which_nobody_can_work_is_said(tmp_path: Path, home: str) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(HomeUnusable, match=r"cannot be used: \w+"), working(tmp_path / home):
         pass

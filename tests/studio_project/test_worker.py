@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from contract.actions import ExecutionView, LaunchResult
 from contract.runs import RunDetail
 from studio_project.config import isolated_environment
-from studio_project.home import HomeLock
+from studio_project.home import HomeLock, is_worked
 from studio_project.worker import KILLED_BY_HAND, daemon_url
 from tests.live import ROOT, LiveDaemon, live_daemon
 from tests.studio_project.scripted import config_of
@@ -146,6 +146,38 @@ def test_a_database_that_is_not_ready_is_refused_in_one_line(
     assert why in refused.stderr
     assert refused.stderr.count("\n") == 1
     assert "hidden" not in refused.stderr
+
+
+def worker_in(home: Path, daemon: LiveDaemon) -> "subprocess.Popen[str]":
+    """Start a worker with a home of its own on the database of the daemon."""
+    database = {"database_url": daemon.environment.get("STUDIO_DATABASE_URL", f"sqlite:///{daemon.home}/studio.db")}
+    environment = isolated_environment(home, **database)
+    command = [sys.executable, "manage.py", "worker"]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=pipe, stderr=pipe, text=True)
+
+
+def test_a_worker_makes_its_home_before_it_says_that_it_executes(idle: LiveDaemon, tmp_path: Path) -> None:
+    with worker_in(tmp_path / "elsewhere", idle) as worker:
+        assert worker.stdout is not None
+        said = worker.stdout.readline()
+        worked = is_worked(tmp_path / "elsewhere")
+        worker.send_signal(signal.SIGTERM)
+        _, errors = worker.communicate(timeout=END_SECONDS)
+
+    assert said.startswith("Executing the queued runs of ")
+    assert (worked, worker.returncode, errors) == (True, 0, "")
+
+
+def test_a_worker_whose_home_cannot_be_made_says_that_alone(idle: LiveDaemon, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with worker_in(tmp_path / "file" / "home", idle) as worker:
+        said, errors = worker.communicate(timeout=END_SECONDS)
+
+    assert (worker.returncode, said) == (1, "")
+    assert errors.startswith("Cannot work: the home ")
+    assert errors.count("\n") == 1
 
 
 def test_runs_find_the_daemon_where_it_is_said_to_be_or_listens_or_would_listen(tmp_path: Path) -> None:
