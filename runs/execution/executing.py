@@ -115,8 +115,25 @@ class RunExecution:
         if not await self._started(child):
             await child.abandon()
             return
-        await child.release()
-        await self._supervise(child, plan)
+        deadline = asyncio.create_task(self._stop_at_deadline())
+        try:
+            await self._release(child)
+            await self._supervise(child, plan)
+        finally:
+            deadline.cancel()
+
+    async def _release(self, child: Child) -> None:
+        """Let the child begin. One that hangs before it does, in a folder that never answers, is only stopped."""
+        releasing = asyncio.create_task(child.release())
+        done = await _first_of(releasing, asyncio.create_task(self._stopped.wait()))
+        if releasing in done:
+            releasing.result()
+        else:
+            await asyncio.wait([releasing])
+
+    async def _stop_at_deadline(self) -> None:
+        await asyncio.sleep(self._launch.deadline_seconds)
+        self.stop(Stop(cause="deadline", said=f"after {self._launch.deadline_seconds:g} seconds"))
 
     async def _started(self, child: Child) -> bool:
         """Record the child before it may begin. Without that it never does."""
@@ -161,19 +178,18 @@ class RunExecution:
         self, child: Child, recorder: OutputRecorder, work: Sequence["asyncio.Task[None]"]
     ) -> Stop | None:
         """Return when the child has exited, or has to: then with the reason. What ended by itself was not stopped."""
+        if self._stop is not None:  # it may never have begun, and an exit would be that of the gate
+            return self._stop
         exited = asyncio.create_task(child.exited())
         lost = asyncio.create_task(recorder.lost.wait())
-        late = asyncio.create_task(asyncio.sleep(self._launch.deadline_seconds))
         stopped = asyncio.create_task(self._stopped.wait())
         broken = asyncio.create_task(asyncio.wait(work, return_when=asyncio.FIRST_EXCEPTION))
-        done = await _first_of(exited, lost, late, stopped, broken)
+        done = await _first_of(exited, lost, stopped, broken)
         if exited in done:
             await self._linger(child)
             return None
         if lost in done:
             self.stop(Stop(cause="lost"))
-        if late in done:
-            self.stop(Stop(cause="deadline", said=f"after {self._launch.deadline_seconds:g} seconds"))
         return self._stop
 
     async def _linger(self, child: Child) -> None:
