@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from contract.actions import ActionFields
 from contract.errors import StudioApplicationError, ValidationFailure
 from runs.actions import LaunchRules, check_action
 from runs.arguments import ActionFiles, ChildArguments, child_arguments
@@ -15,7 +16,7 @@ from runs.execution.child import ChildOrder
 from runs.execution.executing import Plan
 from runs.output_reading import reader_named
 from runs.runtimes import Runtime
-from runs.services.execution_ports import ActionSources, ClaimedLaunch
+from runs.services.execution_ports import ActionSources, ClaimedLaunch, UnreadableAction
 
 # A `command` of a user's own may speak the run-event protocol; what it prints else is output.
 _COMMAND_READER: Final = "events"
@@ -41,16 +42,21 @@ class LaunchPlanner:
 
     async def plan(self, launch: ClaimedLaunch) -> Plan | Verdict:
         """Return the plan, or how the run ends because there is none."""
+        if isinstance(launch.action, UnreadableAction):
+            return _failed("refused", f"this version of Studio cannot read its action: {launch.action.fault}")
+        return await self._plan(launch, launch.action)
+
+    async def _plan(self, launch: ClaimedLaunch, action: ActionFields) -> Plan | Verdict:
         runtime = None if launch.runtime is None else self._rules.runtimes.get(launch.runtime)
         if launch.runtime is not None and runtime is None:
             return _failed("missing_executable", f"runtime {launch.runtime} is not configured any more")
         # By name, so that it is judged by the runtime that was chosen then and not by one that would be chosen now.
-        action = launch.action.model_copy(update={"runtime": launch.runtime})
-        checked = check_action(action, rules=self._rules, usable=())
+        chosen = action.model_copy(update={"runtime": launch.runtime})
+        checked = check_action(chosen, rules=self._rules, usable=())
         if checked.failures:
             return _failed("refused", str(ValidationFailure(checked.failures)))
         try:
-            arguments = child_arguments(launch.action, runtime=runtime, files=await self._files(launch))
+            arguments = child_arguments(action, runtime=runtime, files=await self._files(launch, action))
         except ValidationFailure as failure:
             return _failed("refused", str(failure))
         except StudioApplicationError as error:
@@ -79,8 +85,7 @@ class LaunchPlanner:
         name = _COMMAND_READER if runtime is None else runtime.reader
         return Plan(order=order, reader=reader_named(name), promises_claim=name != _COMMAND_READER)
 
-    async def _files(self, launch: ClaimedLaunch) -> ActionFiles:
-        action = launch.action
+    async def _files(self, launch: ClaimedLaunch, action: ActionFields) -> ActionFiles:
         playbook = action.playbook if action.kind == "play" else None
         flow = action.flow_yaml if action.kind == "flow_yaml" else None
         return ActionFiles(

@@ -42,11 +42,18 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableAction:
+    """What was stored of a launch and is no action to this version, such as one of a newer; `fault` says why."""
+
+    fault: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedLaunch:
-    """A launch that a worker holds and has to execute."""
+    """A launch that a worker holds and has to execute; one with an unreadable action it has to end."""
 
     lease: Lease
-    action: ActionFields
+    action: ActionFields | UnreadableAction
     runtime: str | None
     cwd: str | None
     deadline_seconds: float
@@ -81,6 +88,13 @@ class Ending:
 class LaunchPort(Protocol):
     """Queues launches."""
 
+    async def find_launch(self, launch_key: str, *, digest: str) -> LaunchResult | None:
+        """Return the run that this key made before, None when there is none.
+
+        Conflict when the key was used for another action.
+        """
+        ...
+
     async def launch(self, draft: LaunchDraft, *, at: float) -> LaunchResult:
         """Insert a queued run with its launch, or return the run that this key made before.
 
@@ -97,7 +111,8 @@ class RunQueue(Protocol):
     ) -> tuple[ClaimedLaunch, ...]:
         """Hold up to `limit` queued runs, oldest first, while fewer than `cap` are held by anybody (0: no cap).
 
-        With `only` no other run than the one of this id.
+        With `only` no other run than the one of this id. An action that cannot be read is handed out as such: it is in
+        nobody's way.
         """
         ...
 

@@ -8,10 +8,12 @@ from typing import Final
 from django.db.models import F
 
 from contract.actions import ActionFields
+from contract.errors import ValidationFailure
 from contract.events import ProcessIdentity
+from contract.parsing import parse_model, strict_json_loads
 from contract.ports import ChangeFeed
 from runs.models import LaunchRecord, RunRecord
-from runs.services.execution_ports import LAUNCHES_TOPIC, ClaimedLaunch, HeldLaunch, Lease
+from runs.services.execution_ports import LAUNCHES_TOPIC, ClaimedLaunch, HeldLaunch, Lease, UnreadableAction
 from runs.services.following import run_topic
 from runs.state import publishing, rows
 from runs.state.leases import held_run
@@ -93,12 +95,19 @@ def _claimed(run: RunRecord) -> ClaimedLaunch:
     launch = run.launch
     return ClaimedLaunch(
         lease=Lease(run_id=run.run_id, fence=launch.fence + 1),
-        action=ActionFields.model_validate_json(launch.action),
+        action=_action_of(launch.action),
         runtime=launch.runtime,
         cwd=launch.cwd,
         deadline_seconds=launch.deadline_seconds,
         attempts=launch.attempts + 1,
     )
+
+
+def _action_of(text: str) -> ActionFields | UnreadableAction:
+    try:
+        return parse_model(ActionFields, strict_json_loads(text.encode()))
+    except ValidationFailure as failure:
+        return UnreadableAction(fault=str(failure))
 
 
 def _renew(leases: frozenset[Lease]) -> frozenset[str]:

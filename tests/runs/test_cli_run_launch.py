@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from contract.actions import LaunchResult
+from contract.actions import ActionFields, LaunchResult
 from contract.events import MessageEvent, ProcessIdentity, StreamFrame
 from contract.limits import DEFINITION_MAX_BYTES
 from contract.runs import RunDetail
 from runs.management.launching import EXIT_NOT_COMPLETED
-from runs.services.execution_ports import ClaimedLaunch, Ending
+from runs.services.execution_ports import Ending
 from studio_project.commands import EXIT_CODES
 from studio_project.config import current_config
 from studio_project.home import working
@@ -37,10 +37,10 @@ def launched(shell: Shell, kind: str, *arguments: str) -> str:
     return LaunchResult.model_validate_json(shell.out).run_id
 
 
-def executed(shell: Shell, status: str, reason_code: str, **fields: Any) -> ClaimedLaunch:
+def executed(shell: Shell, status: str, reason_code: str, **fields: Any) -> ActionFields:
     """Be the worker of the one run that waits; return what was to be executed."""
 
-    async def execute() -> ClaimedLaunch:
+    async def execute() -> ActionFields:
         launches = shell.studio.launches
         at = shell.studio.runs.clock.now()
         [claimed] = await launches.claim(owner=OWNER, limit=1, cap=0, at=at)
@@ -48,7 +48,8 @@ def executed(shell: Shell, status: str, reason_code: str, **fields: Any) -> Clai
         said = MessageEvent(role="output", content="on it\n", sender="stdout")
         await launches.record(claimed.lease, [said], at=at)
         await launches.end(claimed.lease, Ending(status=status, reason_code=reason_code, **fields), at=at)
-        return claimed
+        assert isinstance(claimed.action, ActionFields)
+        return claimed.action
 
     return asyncio.run(execute())
 
@@ -116,7 +117,7 @@ def test_a_prompt_comes_from_a_pipe_as_it_is(shell: Shell) -> None:
     with piped(shell, "Zwei\nZeilen für dich\n".encode()):
         launched(shell, "agent", "--model", "m", "--prompt", "-")
 
-    assert executed(shell, "completed", "run.completed.ok").action.prompt == "Zwei\nZeilen für dich\n"
+    assert executed(shell, "completed", "run.completed.ok").prompt == "Zwei\nZeilen für dich\n"
 
 
 def test_a_flow_comes_from_a_file_or_a_pipe(shell: Shell) -> None:
@@ -124,10 +125,10 @@ def test_a_flow_comes_from_a_file_or_a_pipe(shell: Shell) -> None:
     file.write_text(PLAYBOOK, encoding="utf-8")
 
     launched(shell, "flow_yaml", "--flow-yaml", str(file))
-    assert executed(shell, "completed", "run.completed.ok").action.flow_yaml == PLAYBOOK
+    assert executed(shell, "completed", "run.completed.ok").flow_yaml == PLAYBOOK
     with piped(shell, PLAYBOOK.encode()):
         launched(shell, "flow_yaml", "--flow-yaml", "-")
-    assert executed(shell, "completed", "run.completed.ok").action.flow_yaml == PLAYBOOK
+    assert executed(shell, "completed", "run.completed.ok").flow_yaml == PLAYBOOK
 
 
 def test_a_playbook_is_launched_by_its_name(shell: Shell) -> None:

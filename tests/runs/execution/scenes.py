@@ -53,6 +53,7 @@ class ScriptedPlanner:
             raise self.told
         if self.told is not None:
             return self.told
+        assert isinstance(launch.action, ActionFields)
         order = ChildOrder(
             run_id=f"{self._mark}-{launch.lease.run_id}",
             argv=launch.action.command,

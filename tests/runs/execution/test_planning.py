@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from runs.event_lines import EventLines
 from runs.execution.executing import Plan
 from runs.execution.planning import LaunchPlanner, clear_abandoned
 from runs.runtimes import SHIPPED, Runtime, Template
-from runs.services.execution_ports import ClaimedLaunch, Lease
+from runs.services.execution_ports import ClaimedLaunch, Lease, UnreadableAction
 from tests.fakes.action_sources import FakeSources
 
 COMMAND = ("build", "all")
@@ -154,6 +155,14 @@ async def test_what_a_newer_configuration_refuses_is_not_executed(bench: Bench) 
     assert [code for code, _ in refused] == ["run.failed.refused", "run.failed.refused"]
     assert "no executable is allowed" in refused[0][1]
     assert "needs model" in refused[1][1]
+
+
+async def test_an_action_that_this_version_cannot_read_is_refused(bench: Bench) -> None:
+    unreadable = replace(command(), action=UnreadableAction(fault="budget: is not a field here"))
+
+    code, told = await bench.refusal(unreadable)
+
+    assert (code, "budget" in told) == ("run.failed.refused", True)
 
 
 async def test_a_playbook_is_told_by_its_file(bench: Bench) -> None:
