@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from django.utils.functional import SimpleLazyObject
 
@@ -21,6 +21,10 @@ _config = current_config()
 _SQLITE_PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-12000;"
 # Longer than any transaction of ours, so that two processes wait for each other instead of failing.
 _SQLITE_TIMEOUT_SECONDS = 20
+# Our transactions compute for a moment between two statements. Whoever is silent for longer, such as a process that was
+# suspended, holds locks that others wait for: PostgreSQL ends its connection, and what was not committed is undone.
+# Well within a lease of a run (20 seconds), so that who takes a run over from a suspended worker does not wait for it.
+POSTGRESQL_IDLE_SECONDS: Final = 10
 
 
 def database_settings(database: Database) -> dict[str, Any]:
@@ -56,8 +60,14 @@ def _postgresql(database: Database) -> dict[str, Any]:
         "PORT": "" if database.port is None else str(database.port),
         "USER": database.user,
         "PASSWORD": database.password.get_secret_value(),
-        "OPTIONS": dict(database.options),
+        "OPTIONS": {**database.options, "options": _session_options(database)},
     }
+
+
+def _session_options(database: Database) -> str:
+    """Return our options of each session, then those of the URL, which win."""
+    ours = f"-c idle_in_transaction_session_timeout={POSTGRESQL_IDLE_SECONDS}s"
+    return f"{ours} {database.options.get('options', '')}".rstrip()
 
 
 DATABASES = {"default": database_settings(_config.database)}

@@ -98,9 +98,19 @@ def test_postgresql_gets_every_part_of_its_url() -> None:
         "PORT": "1",
         "USER": "u@",
         "PASSWORD": "p:",
-        "OPTIONS": {"sslmode": "require"},
+        "OPTIONS": {"sslmode": "require", "options": "-c idle_in_transaction_session_timeout=10s"},
     }
     assert found["CONN_MAX_AGE"] is None
+
+
+def test_the_session_options_of_a_postgresql_url_come_behind_ours_and_win() -> None:
+    url = "postgresql://h/d?options=-c%20idle_in_transaction_session_timeout%3D60s%20-c%20jit%3Doff"
+
+    options = database_settings(parse_database_url(url))["OPTIONS"]["options"]
+
+    assert options == (
+        "-c idle_in_transaction_session_timeout=10s -c idle_in_transaction_session_timeout=60s -c jit=off"
+    )
 
 
 def test_the_key_of_sessions_is_the_homes() -> None:

@@ -9,8 +9,10 @@ import pytest
 from django.db import connections
 
 from contract.errors import StateUnavailable
+from runs.execution.reaper import LEASE_SECONDS
 from runs.models import InvocationRecord
 from studio_project.change_feed import CHANNEL, DatabaseChangeFeed
+from studio_project.settings import POSTGRESQL_IDLE_SECONDS
 from studio_project.statedb import StateDB
 from tests.fakes.turns import outcome_of
 from tests.runs.state.stores import DATABASE
@@ -76,6 +78,38 @@ async def test_a_lost_writer_stores_nothing_and_is_replaced(db: StateDB) -> None
     assert isinstance(outcome, StateUnavailable)
     assert outcome.retryable
     assert await db.read(InvocationRecord.objects.count) == 8
+
+
+async def test_no_connection_of_ours_may_be_silent_within_a_transaction_for_long(db: StateDB) -> None:
+    shown = "SHOW idle_in_transaction_session_timeout"
+
+    said = [await db.read(lambda: run(shown)), await db.write(lambda: run(shown))]
+
+    assert said == [[(f"{POSTGRESQL_IDLE_SECONDS}s",)]] * 2
+    assert POSTGRESQL_IDLE_SECONDS < LEASE_SECONDS
+
+
+async def test_a_writer_that_is_suspended_is_cut_off_by_the_server_and_stores_nothing(db: StateDB) -> None:
+    await db.write(partial(insert, "a"))
+    holds, goes_on = threading.Event(), threading.Event()
+
+    def suspended() -> None:
+        run("SET LOCAL idle_in_transaction_session_timeout = '50ms'")
+        InvocationRecord.objects.filter(invocation_id="a").update(kind="suspended")
+        holds.set()
+        assert goes_on.wait(_PATIENCE_SECONDS)
+        InvocationRecord.objects.filter(invocation_id="a").update(kind="awake")
+
+    holder = asyncio.create_task(outcome_of(db.write(suspended)))
+    await asyncio.to_thread(holds.wait, _PATIENCE_SECONDS)
+    await db.write(lambda: InvocationRecord.objects.filter(invocation_id="a").update(kind="other"))
+    goes_on.set()
+    outcome = await holder
+    found = await db.read(lambda: InvocationRecord.objects.get(invocation_id="a").kind)
+    again = await db.write(lambda: InvocationRecord.objects.filter(invocation_id="a").update(kind="again"))
+
+    assert isinstance(outcome, StateUnavailable)
+    assert (outcome.retryable, found, again) == (True, "other", 1)
 
 
 async def test_writers_that_deadlock_both_succeed_in_the_end(db: StateDB) -> None:
