@@ -36,8 +36,14 @@ async def launch_run(
 ) -> LaunchResult:
     """Queue a run, once for each `launch_key`. Nothing is stored of what could not be executed.
 
-    ValidationFailure with every fault; Conflict when the key was used for another action.
+    ValidationFailure with every fault; Conflict when the key was used for another action. What was launched before is
+    not checked again: its folder or playbook may be gone since.
     """
+    digest = _digest(command)
+    if command.launch_key is not None:
+        before = await launches.find_launch(command.launch_key, digest=digest)
+        if before is not None:
+            return before
     checked = check_action(command, rules=policy.rules, usable=machine.usable_runtimes())
     cwd = command.cwd or policy.root
     failures = (
@@ -51,7 +57,7 @@ async def launch_run(
         launch_key=command.launch_key or ids.new_id(),
         run_id=ids.new_id(),
         action=ActionFields(**{name: getattr(command, name) for name in ActionFields.model_fields}),
-        digest=_digest(command),
+        digest=digest,
         runtime=None if checked.runtime is None else checked.runtime.name,
         cwd=cwd,
         name=command.name,

@@ -29,12 +29,20 @@ class DjangoLaunches:
         self._db = db
         self._feed = feed
 
+    async def find_launch(self, launch_key: str, *, digest: str) -> LaunchResult | None:
+        """Look for the run that a key made before: one query."""
+        return await self._db.read(partial(_find_launch, launch_key, digest))
+
     async def launch(self, draft: LaunchDraft, *, at: float) -> LaunchResult:
         """Insert a queued run with its launch; the unique key settles races and finds the run there is."""
         try:
             return await publishing.write(self._db, self._feed, partial(_launch, draft, at))
         except IntegrityError:
-            return await self._db.read(partial(_launched_before, draft))
+            found = await self.find_launch(draft.launch_key, digest=draft.digest)
+            if found is None:
+                detail = f"a run {draft.run_id} exists already"
+                raise Conflict("run", None, draft.run_id, detail) from None
+            return found
 
 
 def _launch(draft: LaunchDraft, at: float) -> tuple[LaunchResult, publishing.Topics]:
@@ -75,14 +83,14 @@ def _queued_run(draft: LaunchDraft, at: float) -> RunRecord:
     )
 
 
-def _launched_before(draft: LaunchDraft) -> LaunchResult:
-    found = LaunchRecord.objects.select_related("run").filter(launch_key=draft.launch_key).first()
+def _find_launch(launch_key: str, digest: str) -> LaunchResult | None:
+    found = LaunchRecord.objects.select_related("run").filter(launch_key=launch_key).first()
     if found is None:
-        raise Conflict("run", None, draft.run_id, f"a run {draft.run_id} exists already")
+        return None
     run = found.run
-    if found.digest != draft.digest:
-        detail = f"launch key {draft.launch_key} stands for another action, launched as run {run.run_id}"
-        raise Conflict("launch", draft.digest, found.digest, detail)
+    if found.digest != digest:
+        detail = f"launch key {launch_key} stands for another action, launched as run {run.run_id}"
+        raise Conflict("launch", digest, found.digest, detail)
     return LaunchResult(
         run_id=run.run_id,
         status=run.status,

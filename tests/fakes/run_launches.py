@@ -22,11 +22,14 @@ class InMemoryLaunches:
     def __init__(self, runs: InMemoryRuns) -> None:
         self.runs = runs
 
+    async def find_launch(self, launch_key: str, *, digest: str) -> LaunchResult | None:
+        await self.runs.reach("find_launch")
+        return self._repeated(launch_key, digest)
+
     async def launch(self, draft: LaunchDraft, *, at: float) -> LaunchResult:
         await self.runs.reach("launch")
-        before = next((run for run, launch in self._launched() if launch.draft.launch_key == draft.launch_key), None)
-        if before is not None:
-            return _repeated(before, draft)
+        if (before := self._repeated(draft.launch_key, draft.digest)) is not None:
+            return before
         run = self.runs._insert(draft.run_id, _command(draft), at, status="queued", reason_code="run.queued.launched")
         run.launch = StoredLaunch(draft=draft, queued_at=at)
         self._publish(run.run_id, LAUNCHES_TOPIC)
@@ -129,6 +132,12 @@ class InMemoryLaunches:
     def _launched(self) -> list[tuple[StoredRun, StoredLaunch]]:
         return [(run, run.launch) for run in self.runs.runs.values() if run.launch is not None]
 
+    def _repeated(self, launch_key: str, digest: str) -> LaunchResult | None:
+        for run, launch in self._launched():
+            if launch.draft.launch_key == launch_key:
+                return _repeated(run, launch.draft, digest)
+        return None
+
     def _held(self) -> list[tuple[StoredRun, StoredLaunch]]:
         return [(run, launch) for run, launch in self._launched() if run.held]
 
@@ -175,12 +184,10 @@ def _command(draft: LaunchDraft) -> StartRun:
     )
 
 
-def _repeated(run: StoredRun, draft: LaunchDraft) -> LaunchResult:
-    assert run.launch is not None
-    digest = run.launch.draft.digest
+def _repeated(run: StoredRun, draft: LaunchDraft, digest: str) -> LaunchResult:
     if digest != draft.digest:
         detail = f"launch key {draft.launch_key} stands for another action, launched as run {run.run_id}"
-        raise Conflict("launch", draft.digest, digest, detail)
+        raise Conflict("launch", digest, draft.digest, detail)
     return LaunchResult(
         run_id=run.run_id, status=run.status, launch_key=draft.launch_key, created_at=run.created_at, repeated=True
     )

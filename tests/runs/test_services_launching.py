@@ -33,7 +33,7 @@ class Desk:
         self.sources = FakeSources("review")
         self.policy = POLICY
         self._launches = InMemoryLaunches(self.runs)
-        self._machine = FakeMachine(folders=folders, usable=usable)
+        self.machine = FakeMachine(folders=folders, usable=usable)
         self._clock = FixedClock()
         self._ids = SequentialIds()
 
@@ -43,7 +43,7 @@ class Desk:
             policy=self.policy,
             launches=self._launches,
             sources=self.sources,
-            machine=self._machine,
+            machine=self.machine,
             clock=self._clock,
             ids=self._ids,
         )
@@ -91,6 +91,27 @@ async def test_the_same_key_for_another_action_is_a_conflict(desk: Desk) -> None
 
     with pytest.raises(Conflict):
         await desk.launch(kind="command", command=["make", "clean"], launch_key="nightly-7")
+
+
+async def test_a_repeat_is_one_whatever_has_become_of_what_it_needed(desk: Desk) -> None:
+    play = {"kind": "play", "playbook": "review", "prompt": "go", "cwd": "/work/shop", "launch_key": "nightly-7"}
+    first = await desk.launch(**play)
+    desk.machine = FakeMachine(folders=(), usable=())
+    desk.sources = FakeSources()
+    desk.policy = replace(POLICY, rules=LaunchRules(runtimes={}), root="/gone")
+
+    again = await desk.launch(**play)
+
+    assert again == first.model_copy(update={"repeated": True})
+    with pytest.raises(Conflict):
+        await desk.launch(**play | {"cwd": "/gone"})
+    assert list(desk.runs.runs) == [first.run_id]
+
+
+async def test_a_key_stands_for_nothing_that_was_refused(desk: Desk) -> None:
+    assert await desk.refused(**COMMAND, cwd="/gone", launch_key="nightly-7") == [("cwd", "folder")]
+
+    assert not (await desk.launch(**COMMAND, launch_key="nightly-7")).repeated
 
 
 async def test_without_a_key_each_launch_is_one_of_its_own(desk: Desk) -> None:

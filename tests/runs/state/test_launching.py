@@ -129,6 +129,19 @@ async def test_the_same_key_for_another_action_is_a_conflict_and_changes_nothing
     assert await store.detail("r") == before
 
 
+async def test_a_launch_is_found_by_its_key_as_a_repeat_finds_it(store: Store) -> None:
+    first = await store.queue("r", action=COMMAND)
+    digest = draft(action=COMMAND).digest
+
+    found = await store.launches.find_launch("key-of-r", digest=digest)
+    none = await store.launches.find_launch("key-of-other", digest=digest)
+
+    assert (found, none) == (first.model_copy(update={"repeated": True}), None)
+    with pytest.raises(Conflict) as failure:
+        await store.launches.find_launch("key-of-r", digest="other")
+    assert (failure.value.expected, failure.value.actual) == ("other", digest)
+
+
 async def test_equal_actions_under_different_keys_are_different_runs(store: Store) -> None:
     for run_id in ("a", "b"):
         await store.queue(run_id, action=COMMAND)
