@@ -70,7 +70,8 @@ class ExecutionView(ContractModel):
 
     `action` holds the action's fields that were given. `exit_code` is the process's own, `exit_signal` the number of
     the signal that ended it; both are null until it ended, or when nobody saw it end. Bytes are what the process
-    printed; `withheld_bytes` of them were not kept. `output_tail` is the end of what was kept, for a glance.
+    printed; `withheld_bytes` of them were not kept; all three are null until its output was read to the end, and when
+    nobody did that. `output_tail` is the end of what was kept, for a glance.
     """
 
     launch_key: str
@@ -83,7 +84,7 @@ class ExecutionView(ContractModel):
     attempts: int = 0
     exit_code: int | None = None
     exit_signal: int | None = None
-    stdout_bytes: int = 0
-    stderr_bytes: int = 0
-    withheld_bytes: int = 0
+    stdout_bytes: int | None = None
+    stderr_bytes: int | None = None
+    withheld_bytes: int | None = None
     output_tail: Text = ""

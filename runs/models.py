@@ -326,9 +326,9 @@ class LaunchRecord(models.Model):
 
     exit_code = models.IntegerField(null=True)
     exit_signal = models.IntegerField(null=True)
-    stdout_bytes = models.BigIntegerField(default=0)
-    stderr_bytes = models.BigIntegerField(default=0)
-    withheld_bytes = models.BigIntegerField(default=0)
+    stdout_bytes = models.BigIntegerField(null=True)
+    stderr_bytes = models.BigIntegerField(null=True)
+    withheld_bytes = models.BigIntegerField(null=True)
     output_tail = models.TextField(default="")
 
     class Meta:

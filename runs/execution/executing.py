@@ -208,7 +208,7 @@ class RunExecution:
         *,
         child: Child | None = None,
         exited: Exit | None = None,
-        withheld_bytes: int = 0,
+        withheld_bytes: int | None = None,
         tail: str = "",
     ) -> None:
         """Tell the end, over any passing fault of the store; a lost lease has been told by another."""
@@ -218,8 +218,8 @@ class RunExecution:
             reason_summary=verdict.reason_summary,
             exit_code=None if exited is None else exited.code,
             exit_signal=None if exited is None else exited.signal,
-            stdout_bytes=0 if child is None else child.size_bytes("stdout"),
-            stderr_bytes=0 if child is None else child.size_bytes("stderr"),
+            stdout_bytes=None if child is None else child.size_bytes("stdout"),
+            stderr_bytes=None if child is None else child.size_bytes("stderr"),
             withheld_bytes=withheld_bytes,
             output_tail=tail,
         )

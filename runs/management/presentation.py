@@ -253,6 +253,7 @@ def _execution_lines(execution: ExecutionView, zone: tzinfo) -> Iterator[Line]:
 
 def _execution_facts(execution: ExecutionView, zone: tzinfo) -> list[tuple[str, str | None]]:
     printed = f"{size(execution.stdout_bytes)} stdout, {size(execution.stderr_bytes)} stderr"
+    counted = execution.stdout_bytes is not None
     return [
         ("runtime", execution.runtime),
         ("action", _action_words(execution.action)),
@@ -264,7 +265,7 @@ def _execution_facts(execution: ExecutionView, zone: tzinfo) -> list[tuple[str, 
         ("deadline", f"{execution.deadline_seconds:g}s"),
         ("exit code", None if execution.exit_code is None else str(execution.exit_code)),
         ("signal", None if execution.exit_signal is None else signal_name(execution.exit_signal)),
-        ("printed", printed),
+        ("printed", printed if counted else None),
         ("not kept", size(execution.withheld_bytes) if execution.withheld_bytes else None),
     ]
 

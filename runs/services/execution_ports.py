@@ -72,16 +72,16 @@ class HeldLaunch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a run ended, as its executor saw it."""
+    """How a run ended, as its executor saw it. What nobody saw or counted is None."""
 
     status: str
     reason_code: str
     reason_summary: str | None = None
     exit_code: int | None = None
     exit_signal: int | None = None
-    stdout_bytes: int = 0
-    stderr_bytes: int = 0
-    withheld_bytes: int = 0
+    stdout_bytes: int | None = None
+    stderr_bytes: int | None = None
+    withheld_bytes: int | None = None
     output_tail: str = ""
 
 

@@ -22,6 +22,7 @@ _ENDING: Final = Ending(
     exit_code=0,
     stdout_bytes=412,
     stderr_bytes=19,
+    withheld_bytes=0,
     output_tail="1 file was skipped\n",
 )
 

@@ -65,6 +65,7 @@ async def test_what_is_known_of_the_process_is_kept(scene: Scene) -> None:
         exit_code=3,
         stdout_bytes=4,
         stderr_bytes=6,
+        withheld_bytes=0,
         output_tail="out\n\nerror\n",
     )
     assert [transition.to_status for transition in run.transitions] == ["queued", "running", "failed"]

@@ -124,6 +124,8 @@ async def test_the_child_of_a_gone_worker_is_ended_with_all_it_started(watch: Wa
         assert not [pid for pid in (it.child.identity.pid, grandchild) if lives(pid)]
     assert (settled, watch.told) == (1, WORKER_LOST)
     assert watch.scene.run().reason_summary == "its processes are ended"
+    ending = watch.scene.ending()
+    assert (ending.stdout_bytes, ending.stderr_bytes, ending.withheld_bytes) == (None, None, None), "nobody counted"
 
 
 async def test_a_worker_that_comes_back_can_write_nothing(watch: Watch) -> None:

@@ -150,9 +150,21 @@ async def test_a_run_whose_process_could_not_be_started_ends_without_a_start(sto
 
     run = await store.detail("r")
     assert (run.status, run.started_at, run.ended_at) == ("failed", None, START_AT)
-    assert (await execution(store)).exit_code is None
+    view = await execution(store)
+    assert (view.exit_code, view.stdout_bytes, view.stderr_bytes, view.withheld_bytes) == (None,) * 4
     assert await store.leases.held() == ()
     assert await store.claim() == {}
+
+
+async def test_what_a_process_printed_is_unknown_until_it_was_counted(store: Store) -> None:
+    lease = await store.child("r")
+    before = await execution(store)
+
+    await store.supervised.end(lease, ending(stdout_bytes=0, stderr_bytes=0, withheld_bytes=0), at=START_AT)
+
+    after = await execution(store)
+    assert (before.stdout_bytes, before.stderr_bytes, before.withheld_bytes) == (None, None, None)
+    assert (after.stdout_bytes, after.stderr_bytes, after.withheld_bytes) == (0, 0, 0)
 
 
 async def test_a_run_that_somebody_ended_otherwise_keeps_its_status_and_gets_its_exit(store: Store) -> None:
