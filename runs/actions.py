@@ -40,7 +40,11 @@ def check_action(action: ActionFields, *, rules: LaunchRules, usable: Collection
     there is such a playbook, and whether the folder is there, is asked elsewhere.
     """
     runtime = choose_runtime(action, runtimes=rules.runtimes, default=rules.default_runtime, usable=usable)
-    failures = (*_kind_failures(action), *_cwd_failures(action), *_executor_failures(action, rules, runtime))
+    executor = _executor_failures(action, rules, runtime)
+    if runtime is not None and not _is_chosen(runtime, action, rules, usable):
+        # What it has no place for may be right for the runtime that somebody installs.
+        executor = (_none_usable(action, rules.runtimes),) if executor else ()
+    failures = (*_kind_failures(action), *_cwd_failures(action), *executor)
     return CheckedAction(runtime=runtime, failures=failures)
 
 
@@ -66,15 +70,29 @@ def _cwd_failures(action: ActionFields) -> Iterator[FieldFailure]:
         yield _failure("cwd", "not_absolute", "must be an absolute path")
 
 
-def _executor_failures(action: ActionFields, rules: LaunchRules, runtime: Runtime | None) -> Iterator[FieldFailure]:
+def _executor_failures(action: ActionFields, rules: LaunchRules, runtime: Runtime | None) -> tuple[FieldFailure, ...]:
     if action.kind == COMMAND:
-        yield from _command_failures(action, rules.command_allowlist)
-    elif runtime is None:
-        yield _no_runtime(action, rules.runtimes)
-    elif action.kind not in runtime.templates:
-        yield _failure("runtime", "unknown_kind", f"{runtime.name} executes {', '.join(runtime.templates)} only")
-    else:
-        yield from _template_failures(action, runtime)
+        return tuple(_command_failures(action, rules.command_allowlist))
+    if runtime is None:
+        return (_no_runtime(action, rules.runtimes),)
+    if action.kind not in runtime.templates:
+        message = f"{runtime.name} executes {', '.join(runtime.templates)} only"
+        return (_failure("runtime", "unknown_kind", message),)
+    return tuple(_template_failures(action, runtime))
+
+
+def _is_chosen(runtime: Runtime, action: ActionFields, rules: LaunchRules, usable: Collection[str]) -> bool:
+    """Whether somebody meant this runtime, or it is here; any other is only the first that knows the kind."""
+    return action.runtime is not None or runtime.name == rules.default_runtime or runtime.name in usable
+
+
+def _none_usable(action: ActionFields, runtimes: Mapping[str, Runtime]) -> FieldFailure:
+    able = ", ".join(name for name, runtime in runtimes.items() if action.kind in runtime.templates)
+    message = (
+        f"no runtime that executes {action.kind} is usable here: install one of {able}, or describe your own in "
+        "studio.toml; `studio doctor` says what was found"
+    )
+    return _failure("runtime", "none_usable", message)
 
 
 def _command_failures(action: ActionFields, allowed: Collection[str]) -> Iterator[FieldFailure]:

@@ -99,6 +99,38 @@ def test_a_field_that_a_kind_does_not_take_is_refused(kind: str, field: str, val
     assert (fault.path, fault.code, fault.message) == ((field,), "not_taken", f"is not taken by kind {kind}")
 
 
+def test_where_no_runtime_is_usable_that_is_said_and_not_what_one_would_miss() -> None:
+    failures = check_action(ActionFields(kind="agent", prompt="x"), rules=RULES, usable=()).failures
+
+    [fault] = failures
+    assert (fault.path, fault.code) == (("runtime",), "none_usable")
+    assert "no runtime that executes agent is usable here: install one of li, claude, codex, or " in fault.message
+    assert "`studio doctor`" in fault.message
+
+
+def test_where_no_runtime_is_usable_faults_of_the_action_itself_are_told_as_well() -> None:
+    failures = check_action(ActionFields(kind="agent", prompt=" ", cwd="w"), rules=RULES, usable=()).failures
+
+    assert [fault.code for fault in failures] == ["blank", "not_absolute", "none_usable"]
+
+
+def test_a_runtime_that_is_meant_tells_what_it_misses_even_if_it_is_not_here() -> None:
+    action = ActionFields(kind="agent", prompt="x")
+    by_default = LaunchRules(runtimes=SHIPPED, default_runtime="li")
+
+    named = check_action(action.model_copy(update={"runtime": "li"}), rules=RULES, usable=())
+    default = check_action(action, rules=by_default, usable=())
+
+    assert [fault.message for fault in named.failures] == ["runtime li needs model or agent for agent"]
+    assert default.failures == named.failures
+
+
+def test_what_the_first_runtime_that_knows_the_kind_would_take_may_wait_for_it() -> None:
+    checked = check_action(ActionFields(kind="agent", prompt="x", model="m"), rules=RULES, usable=())
+
+    assert (checked.failures, checked.runtime) == ((), SHIPPED["li"])
+
+
 def test_every_fault_is_told_at_once() -> None:
     action = ActionFields(kind="agent", prompt=" ", model="\t", playbook="b", cwd="w", extra_args=("x",), runtime="li")
 
