@@ -218,14 +218,14 @@ def load_config(environ: Mapping[str, str], *, localtime: Path = Path("/etc/loca
     runtimes, runtime_problems = read_runtimes(file.runtimes)
     problems = [*_unknown_names(environ), *file.problems]
     problems += (f"{FILE_NAME}: runtimes.{problem}" for problem in runtime_problems)
+    config: StudioConfig | None = None
     try:
         config = StudioConfig(**values)
     except ValidationError as error:
         problems += _describe(error, origins)
-        raise ConfigError(tuple(problems)) from None
-    problems += _equal_tokens(config)
-    problems += _unknown_default(config, {*runtimes, *file.runtimes}, origins)
-    if problems:
+    problems += _equal_tokens(values)
+    problems += _unknown_default(values, runtimes, origins)
+    if problems or config is None:
         raise ConfigError(tuple(problems))
     config._origins.update(origins)  # noqa: SLF001 (this and the next: the model's own loader)
     config._runtimes = runtimes  # noqa: SLF001
@@ -323,15 +323,15 @@ def _place(field: str, origin: Origin) -> str:
     return f"{FILE_NAME}: {field}" if origin == "file" else field
 
 
-def _equal_tokens(config: StudioConfig) -> list[str]:
-    if config.auth_token and config.auth_token == config.auth_read_token:
+def _equal_tokens(values: Mapping[str, Any]) -> list[str]:
+    if values.get("auth_token") and values["auth_token"] == values.get("auth_read_token"):
         return ["auth_read_token: must differ from auth_token, or reading would grant writing"]
     return []
 
 
-def _unknown_default(config: StudioConfig, names: Collection[str], origins: Mapping[str, Origin]) -> list[str]:
-    name = config.default_runtime
-    if name is None or name in names:
+def _unknown_default(values: Mapping[str, Any], names: Collection[str], origins: Mapping[str, Origin]) -> list[str]:
+    name = values.get("default_runtime")
+    if not isinstance(name, str) or name in names:
         return []
     place = _place("default_runtime", origins["default_runtime"])
     return [f"{place}: there is no such runtime{suggestion(name, names)}"]

@@ -1,21 +1,24 @@
 """The configuration of execution: deadlines, allow-list, and the `[runtimes.NAME]` tables of studio.toml."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 from pydantic_settings import NoDecode
 
 from contract.actions import ActionKind
+from contract.base import Path
 from contract.limits import DEADLINE_SECONDS_MAX
 from runs.runtimes import ACTION_KINDS, RUNTIME_KINDS, SHIPPED, Runtime, Template, is_executable_name, runtime_failures
 from studio_project.config_file import suggestion
 
 Runtimes = Mapping[str, Runtime]
+# Where it is in a table, and what is wrong there.
+_Fault: TypeAlias = tuple[Path, str]
 
 # Two hours: agents that work longer than that in one go are rare; who has some says so.
 DEADLINE_SECONDS_DEFAULT: Final = 7_200.0
@@ -31,11 +34,19 @@ def _all_deadlines(value: object) -> object:
         value = dict(_pairs(value)) if "=" in value else _seconds(value)
     if not isinstance(value, Mapping):
         return dict.fromkeys(ACTION_KINDS, _seconds(value))
-    for kind in value:
-        if kind not in ACTION_KINDS:
-            message = f"{kind} is no kind of action{suggestion(str(kind), ACTION_KINDS)}"
-            raise PydanticCustomError("kind", "{message}", {"message": message})
+    faults = dict.fromkeys(fault for kind, seconds in value.items() for fault in _deadline_faults(kind, seconds))
+    if faults:
+        raise PydanticCustomError("deadlines", "{message}", {"message": "; ".join(faults)})
     return {kind: _seconds(value.get(kind, DEADLINE_SECONDS_DEFAULT)) for kind in ACTION_KINDS}
+
+
+def _deadline_faults(kind: object, seconds: object) -> Iterator[str]:
+    if kind not in ACTION_KINDS:
+        yield f"{kind} is no kind of action{suggestion(str(kind), ACTION_KINDS)}"
+    try:
+        _seconds(seconds)
+    except PydanticCustomError as fault:
+        yield fault.message()
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
@@ -88,65 +99,99 @@ def default_runtimes() -> Runtimes:
 
 
 def read_runtimes(tables: Mapping[str, Any]) -> tuple[Runtimes, tuple[str, ...]]:
-    """Return the runtimes by name, the shipped ones first, and what is wrong with the tables, as "NAME.key: what"."""
+    """Return the runtimes by name, the shipped ones first, and what is wrong with the tables, as "NAME.key: what".
+
+    They may be used if nothing is.
+    """
     runtimes = dict(SHIPPED)
     problems: list[str] = []
     for name, table in tables.items():
         runtime, faults = _read_runtime(name, table)
         problems += (f"{name}{fault}" for fault in faults)
-        if runtime is not None:
-            runtimes[name] = runtime
+        runtimes[name] = runtime
     return MappingProxyType(runtimes), tuple(problems)
 
 
-def _read_runtime(name: str, content: object) -> tuple[Runtime | None, tuple[str, ...]]:
+def _read_runtime(name: str, content: object) -> tuple[Runtime, tuple[str, ...]]:
+    """Return the runtime, to be used if it has no fault. All are told at once; none that only follows from another."""
+    table, faults = _read_table(content)
+    faults += _kind_faults(name, table, [path for path, _ in faults])
+    torn = _torn_kinds([path for path, _ in faults])
+    runtime = _runtime(name, table, torn=torn)
+    for fault in runtime_failures(runtime):
+        follows = fault.path[0] == "executable" and table.executable is None  # it is the name
+        if not follows and fault.path not in {("argv", kind) for kind in torn}:
+            faults.append((fault.path, fault.message))
+    return runtime, tuple(_told(path, message) for path, message in faults)
+
+
+def _read_table(content: object) -> tuple[_RuntimeTable, list[_Fault]]:
+    """Return what can be read of a table, and what cannot."""
     try:
-        table = _RuntimeTable.model_validate(content)
+        return _RuntimeTable.model_validate(content), []
     except ValidationError as error:
-        return None, tuple(_table_faults(error))
-    faults = tuple(_kind_faults(name, table))
-    if faults:
-        return None, faults
-    runtime = _runtime(name, table)
-    return runtime, tuple(_told(fault.path, fault.message) for fault in runtime_failures(runtime))
+        faults = list(_table_faults(error))
+        return _RuntimeTable.model_validate(_without(content, {path[:2] for path, _ in faults})), faults
 
 
-def _table_faults(error: ValidationError) -> Iterator[str]:
-    """One line per fault; an entry of `env` may be a secret, and no message repeats what was written."""
+def _without(content: object, paths: Collection[Path]) -> dict[str, object]:
+    """Return a table without the entries at paths of one or two parts."""
+    kept: dict[str, object] = {}
+    for key, value in content.items() if isinstance(content, Mapping) else ():
+        if (key,) not in paths:
+            inner = isinstance(value, Mapping)
+            kept[key] = {part: value[part] for part in value if (key, part) not in paths} if inner else value
+    return kept
+
+
+def _table_faults(error: ValidationError) -> Iterator[_Fault]:
+    """One for each; an entry of `env` may be a secret, and no message repeats what was written."""
     for fault in error.errors(include_input=False, include_url=False, include_context=False):
         path, message = fault["loc"], fault["msg"]
         if fault["type"] == "extra_forbidden":
             message = f"is not a known key{suggestion(str(path[-1]), _RuntimeTable.model_fields)}"
-        yield _told(path, message if path else "must be a table")
+        yield path, message if path else "must be a table"
 
 
-def _kind_faults(name: str, table: _RuntimeTable) -> Iterator[str]:
+def _kind_faults(name: str, table: _RuntimeTable, spoiled: Collection[Path]) -> Iterator[_Fault]:
+    """Look at the kinds that a table names; `spoiled` are the paths of what could not be read."""
     if not re.fullmatch(_NAME, name):
-        yield _told((), "must begin with a letter and hold only letters, digits and `.`, `_`, `-`, at most 64")
-    known = {*SHIPPED[name].templates} if name in SHIPPED else set()
-    if not known | table.argv.keys():
-        yield _told(("argv",), "is needed: it says which kinds of action the runtime executes, and how")
-    for key, kinds in (("argv", table.argv), ("stdin", table.stdin)):
+        yield (), "must begin with a letter and hold only letters, digits and `.`, `_`, `-`, at most 64"
+    argv, stdin = ([*given, *_kinds_in(key, spoiled)] for key, given in (("argv", table.argv), ("stdin", table.stdin)))
+    known = {*argv, *(SHIPPED[name].templates if name in SHIPPED else ())}
+    unreadable = () in spoiled or ("argv",) in spoiled
+    if not known and not unreadable:
+        yield ("argv",), "is needed: it says which kinds of action the runtime executes, and how"
+    for key, kinds in (("argv", argv), ("stdin", stdin)):
         for kind in kinds:
             if kind not in RUNTIME_KINDS:
                 message = f"is no kind of action that a runtime executes{suggestion(kind, RUNTIME_KINDS)}"
-                yield _told((key, kind), message)
-            elif kind not in known | table.argv.keys():
-                yield _told((key, kind), f"argv.{kind} is missing")
+                yield (key, kind), message
+            elif kind not in known and not unreadable:
+                yield (key, kind), f"argv.{kind} is missing"
+
+
+def _torn_kinds(faulty: Collection[Path]) -> frozenset[str]:
+    """Return the kinds whose templates are only known in part."""
+    for key in ("argv", "stdin"):
+        if (key,) in faulty:
+            return frozenset(RUNTIME_KINDS)
+    return frozenset({*_kinds_in("argv", faulty), *_kinds_in("stdin", faulty)} & {*RUNTIME_KINDS})
+
+
+def _kinds_in(key: str, paths: Collection[Path]) -> list[str]:
+    return list(dict.fromkeys(str(path[1]) for path in paths if len(path) > 1 and path[0] == key))
 
 
 def _told(path: Iterable[str | int], message: str) -> str:
     return "".join(f".{part}" for part in path) + f": {message}"
 
 
-def _runtime(name: str, table: _RuntimeTable) -> Runtime:
-    """The shipped runtime of that name, or a new one, with what the table says. Every kind in it is a kind."""
+def _runtime(name: str, table: _RuntimeTable, *, torn: Collection[str]) -> Runtime:
+    """The shipped runtime of that name, or a new one, with what the table says; of `torn` kinds only that."""
     base = SHIPPED.get(name, Runtime(name=name, executable=name, templates={}))
-    templates: dict[Any, Template] = dict(base.templates)
-    for kind, argv in table.argv.items():
-        templates[kind] = Template(argv=argv, stdin=templates[kind].stdin if kind in templates else None)
-    for kind, text in table.stdin.items():
-        templates[kind] = replace(templates[kind], stdin=text or None)
+    named = (kind for kind in RUNTIME_KINDS if kind in {*base.templates, *table.argv, *table.stdin, *torn})
+    templates = {kind: _template(None if kind in torn else base.templates.get(kind), kind, table) for kind in named}
     return Runtime(
         name=name,
         executable=base.executable if table.executable is None else table.executable,
@@ -154,3 +199,10 @@ def _runtime(name: str, table: _RuntimeTable) -> Runtime:
         env=base.env if table.env is None else table.env,
         templates=MappingProxyType(templates),
     )
+
+
+def _template(base: Template | None, kind: str, table: _RuntimeTable) -> Template:
+    stdin = table.stdin.get(kind, None if base is None else base.stdin) or None
+    if base is not None and kind not in table.argv:
+        return replace(base, stdin=stdin)
+    return Template(argv=table.argv.get(kind, ()), stdin=stdin)

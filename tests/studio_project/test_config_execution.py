@@ -14,6 +14,7 @@ from runs.runtimes import ACTION_KINDS, SHIPPED, Template
 from studio_project.config import ConfigError, StudioConfig, isolated_environment, load_config
 
 Load = Callable[..., StudioConfig]
+NO_DEADLINE = "must be seconds, more than 0 and at most 604800"
 
 
 @pytest.fixture
@@ -88,16 +89,14 @@ def test_a_deadline_may_be_set_by_kind_and_the_other_kinds_keep_theirs(load: Loa
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "604801", "1h", "", "agent=", "agent=x"])
 def test_a_deadline_that_is_none_is_refused(load: Load, seconds: str) -> None:
-    assert problems_of(load, DEADLINE_SECONDS=seconds) == (
-        "STUDIO_DEADLINE_SECONDS: must be seconds, more than 0 and at most 604800",
-    )
+    assert problems_of(load, DEADLINE_SECONDS=seconds) == (f"STUDIO_DEADLINE_SECONDS: {NO_DEADLINE}",)
 
 
 @pytest.mark.parametrize("value", ["true", "[60]", '"soon"', "{agent = true}"])
 def test_a_deadline_of_the_file_that_is_no_number_is_refused(load: Load, value: str) -> None:
     [problem] = problems_of(load, f"[execution]\ndeadline_seconds = {value}\n")
 
-    assert problem == "studio.toml: deadline_seconds: must be seconds, more than 0 and at most 604800"
+    assert problem == f"studio.toml: deadline_seconds: {NO_DEADLINE}"
 
 
 def test_a_deadline_for_an_unknown_kind_is_refused_with_the_nearest(load: Load) -> None:
@@ -225,8 +224,78 @@ def test_faults_of_runtimes_are_told_with_all_others_and_a_default_that_is_descr
         " runtimes.x.argv.agent.0",
         " runtimes.x.argv.agent",
         " runtimes.y.reder",
+        " runtimes.y.argv",
         " port",
     ]
+
+
+def test_all_faults_of_a_configuration_are_told_in_one_round(load: Load) -> None:
+    problems = problems_of(
+        load,
+        """
+        port = -1
+        default_runtime = "claud"
+        auth_token = "t"
+        auth_read_token = "t"
+        execution.deadline_seconds = { fan_out = 1, agent = 0, flow = 0 }
+        [runtimes.tool]
+        executable = 1
+        reader = "xml"
+        env.STUDIO_HOME = "x"
+        env.X = 1
+        argv.agent = ["{modle}", "--", "{prompt}"]
+        argv.flow = "x"
+        argv.flwo = ["x"]
+        stdin.flow = "{modle}"
+        stdin.play = "x"
+        stdin.fanout = 1
+        [runtimes."-x"]
+        reader = "xml"
+        [runtimes]
+        y = 1
+        """,
+    )
+
+    assert [problem.split(": ")[1] for problem in problems if "runtimes." in problem] == [
+        "runtimes.tool.executable",
+        "runtimes.tool.env.X",
+        "runtimes.tool.argv.flow",
+        "runtimes.tool.stdin.fanout",
+        "runtimes.tool.argv.flwo",
+        "runtimes.tool.stdin.play",
+        "runtimes.tool.stdin.fanout",
+        "runtimes.tool.reader",
+        "runtimes.tool.env.STUDIO_HOME",
+        "runtimes.tool.argv.agent.0",
+        "runtimes.tool.stdin.flow",
+        "runtimes.-x",
+        "runtimes.-x.argv",
+        "runtimes.-x.reader",
+        "runtimes.y",
+    ]
+    assert [problem for problem in problems if "runtimes." not in problem] == [
+        "studio.toml: port: Input should be greater than or equal to 0",
+        f"studio.toml: deadline_seconds: fan_out is no kind of action; did you mean fanout?; {NO_DEADLINE}",
+        "auth_read_token: must differ from auth_token, or reading would grant writing",
+        "studio.toml: default_runtime: there is no such runtime; did you mean claude?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "places"),
+    [
+        ("argv = 1", ["argv"]),
+        ("argv = 1\nstdin.agent = 'x'", ["argv"]),
+        ("argv.agent = ['x']\nstdin = 1", ["stdin"]),
+        ("argv.agent = ['x']\nstdin.agent = 1", ["stdin.agent"]),
+        ("argv.agent = 'x'\nstdin.agent = '{prompt}'", ["argv.agent"]),
+        ("argv.agent = ['--', '{prompt}']\nstdin.agent = 1", ["stdin.agent"]),
+    ],
+)
+def test_what_only_follows_from_another_fault_is_not_told(load: Load, content: str, places: list[str]) -> None:
+    problems = problems_of(load, f"[runtimes.tool]\n{content}\n")
+
+    assert [problem.split(": ")[1].removeprefix("runtimes.tool.") for problem in problems] == places
 
 
 def test_no_value_of_a_runtimes_environment_is_ever_told(load: Load) -> None:
