@@ -1,9 +1,6 @@
 """The configuration of execution: its keys, and the tables that describe runtimes."""
 
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
@@ -11,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from runs.runtimes import ACTION_KINDS, SHIPPED, Template
-from studio_project.config import ConfigError, StudioConfig, isolated_environment, load_config
+from studio_project.config import ConfigError, StudioConfig, load_config
 
 Load = Callable[..., StudioConfig]
 NO_DEADLINE = "must be seconds, more than 0 and at most 604800"
@@ -315,41 +312,3 @@ def test_the_documented_tables_are_taken_as_they_stand(load: Load, page: str) ->
     configs = [load(dedent(block)) for block in tables]
 
     assert configs
-
-
-CHILD = """
-import json, django
-django.setup()
-from studio_project.config import child_environment, current_config
-print(json.dumps(child_environment(current_config(), url="http://studio")))
-"""
-
-
-def environment_of_a_child(home: Path, given: dict[str, str], **settings: str) -> dict[str, str]:
-    """Return what a process of a run gets from a Studio that was given these variables."""
-    others = {name: value for name, value in isolated_environment(home, **settings).items() if name != "TZ"}
-    done = subprocess.run([sys.executable, "-c", CHILD], env=others | given, capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout))
-
-
-def test_a_process_gets_nothing_that_configures_studio_but_where_it_is(tmp_path: Path) -> None:
-    child = environment_of_a_child(tmp_path, {"KEY": "given"}, auth_token="secret")
-
-    assert {name: value for name, value in child.items() if name.startswith("STUDIO_")} == {
-        "STUDIO_URL": "http://studio"
-    }
-    assert child["KEY"] == "given"
-
-
-def test_a_process_gets_the_token_only_where_that_was_asked_for(tmp_path: Path) -> None:
-    child = environment_of_a_child(tmp_path, {}, auth_token="secret", pass_token="true")
-
-    assert child["STUDIO_AUTH_TOKEN"] == "secret"
-
-
-def test_a_process_gets_no_settings_of_django_and_the_zone_that_was_given(tmp_path: Path) -> None:
-    without, zoned = (environment_of_a_child(tmp_path, given) for given in ({}, {"TZ": "Asia/Tokyo"}))
-
-    assert "DJANGO_SETTINGS_MODULE" not in without
-    assert "TZ" not in without
-    assert zoned["TZ"] == "Asia/Tokyo"
