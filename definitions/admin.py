@@ -34,6 +34,7 @@ from definitions.models import (
     ReconciliationRecord,
 )
 from definitions.names import KINDS
+from definitions.services.text_work import COMPARISONS
 from studio_project.admin import ReadOnlyAdmin, head, instant
 from studio_project.admin_actions import SteeringAdmin, actor_of, reason_of
 from studio_project.admin_diffs import difference, offered_versions
@@ -154,7 +155,7 @@ def changes(version: Any) -> SafeString:
     if before is None:
         return format_html("{} There is no version {}.", offered, against)
     told = format_html("{} Against version {}:", offered, against or "0 (nothing)")
-    diff = compare(before, version.content, context=_DIFF_CONTEXT_LINES)
+    diff = COMPARISONS.submit(compare, before, version.content, context=_DIFF_CONTEXT_LINES).result()
     return format_html("{}{}", told, difference(diff.hunks, added=diff.added, removed=diff.removed, coarse=diff.coarse))
 
 

@@ -1,11 +1,7 @@
 """Operations that read definitions, their history, and what differs."""
 
-import asyncio
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from typing import Final
 
 from contract.base import Page
 from contract.definitions import (
@@ -29,12 +25,9 @@ from definitions.services.ports import (
     FileDefinitionPort,
     FileObservation,
 )
+from definitions.services.text_work import COMPARISONS, in_turn
 
 Place = tuple[DefinitionKind, str]
-
-# Comparisons wait for each other: many at once would take all of the interpreter and hundreds of megabytes, and every
-# thread that other work is waiting for.
-_COMPARISONS: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="comparison")
 
 
 async def list_definitions(
@@ -170,8 +163,7 @@ async def diff_definition(
     after = await _side(known, name, to, history, files)
     if newest == 0 and after.sha256 is None:
         raise NotFound("definition", f"{kind}/{name}")
-    made = partial(_difference, known, name, before, after, query.context)
-    return await asyncio.get_running_loop().run_in_executor(_COMPARISONS, made)
+    return await in_turn(COMPARISONS, _difference, known, name, before, after, query.context)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,10 @@
 """Operations that change a definition: save, roll back, delete."""
 
-import asyncio
-
 from contract.definitions import DeleteDefinition, RollbackDefinition, SaveDefinition, SaveResult
 from contract.errors import Conflict, NotFound
 from definitions.content import check_content
 from definitions.names import known_kind, require_name
+from definitions.services.text_work import CHECKS, in_turn
 from definitions.services.writing import Change, DefinitionWriter
 
 
@@ -15,8 +14,7 @@ async def save_file_definition(*, command: SaveDefinition, writer: DefinitionWri
     ValidationFailure with line and column, Conflict, PermissionDenied, ReconciliationRequired.
     """
     require_name(command.name, "name")
-    # Up to a mebibyte of YAML: elsewhere than in the thread that everybody waits for.
-    await asyncio.to_thread(check_content, command.kind, command.content)
+    await in_turn(CHECKS, check_content, command.kind, command.content)
     change = Change(
         kind=command.kind,
         name=command.name,

@@ -1,6 +1,5 @@
 """What runs ask about definitions before they execute one."""
 
-import asyncio
 from pathlib import PurePath
 
 from contract.base import FieldFailure
@@ -9,6 +8,7 @@ from definitions.content import check_content
 from definitions.names import is_name
 from definitions.playbooks import has_prompt_of_its_own, inline_flow_failures
 from definitions.services.ports import FileDefinitionPort
+from definitions.services.text_work import CHECKS, in_turn
 
 _NEEDS_PROMPT = "has no prompt of its own: the action needs one"
 
@@ -27,21 +27,21 @@ class PlaybookSources:
             current = await self._files.read_current("playbook", name) if is_name(name) else None
             if current is None:
                 return (_playbook("not_found", f"there is no playbook {name}"),)
-            await asyncio.to_thread(check_content, "playbook", current.content)
+            await in_turn(CHECKS, check_content, "playbook", current.content)
         except StateUnavailable:
             raise
         except ValidationFailure as failure:
             return tuple(_playbook(fault.code, fault.message) for fault in failure.field_errors)
         except StudioApplicationError as error:
             return (_playbook("unreadable", str(error)),)
-        if has_prompt or await asyncio.to_thread(has_prompt_of_its_own, current.content):
+        if has_prompt or await in_turn(CHECKS, has_prompt_of_its_own, current.content):
             return ()
         return (FieldFailure(path=("prompt",), code="missing", message=f"playbook {name} {_NEEDS_PROMPT}"),)
 
     async def flow_failures(self, flow_yaml: str, *, has_prompt: bool) -> tuple[FieldFailure, ...]:
         """Return what is wrong with an inline flow."""
-        failures = await asyncio.to_thread(inline_flow_failures, flow_yaml)
-        if failures or has_prompt or await asyncio.to_thread(has_prompt_of_its_own, flow_yaml):
+        failures = await in_turn(CHECKS, inline_flow_failures, flow_yaml)
+        if failures or has_prompt or await in_turn(CHECKS, has_prompt_of_its_own, flow_yaml):
             return failures
         return (FieldFailure(path=("prompt",), code="missing", message=f"the flow {_NEEDS_PROMPT}"),)
 
