@@ -99,7 +99,9 @@ class StudioServer(Server):  # type: ignore[misc]  # daphne has no types
         for channel in list(self.http_factory.channels):
             channel.retire()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.http_factory.empty.wait(), patience_seconds)
+            # Not wait_for: before Python 3.12 it swallows a cancellation that meets the event.
+            async with asyncio.timeout(patience_seconds):
+                await self.http_factory.empty.wait()
         for channel in list(self.http_factory.channels):
             channel.abort()
         # daphne's own kill_all_applications raises KeyError for connections whose application has ended.

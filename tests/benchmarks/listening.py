@@ -38,4 +38,5 @@ class Delays:
 
     async def complete(self) -> None:
         """Wait for the last message. Raises TimeoutError."""
-        await asyncio.wait_for(self._complete.wait(), _PATIENCE_SECONDS)
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            await self._complete.wait()

@@ -13,7 +13,8 @@ async def test_an_exit_is_noticed_and_left_to_be_waited_for(tmp_path: Path) -> N
         for notice in (exited, _exited_by_looking):
             waiting = asyncio.create_task(notice(it.child.identity.pid))
             it.child._process.kill()
-            await asyncio.wait_for(waiting, PATIENCE_SECONDS)
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await waiting
 
         exit_ = await it.child.close()
     assert exit_.signal == 9
@@ -24,7 +25,8 @@ async def test_a_process_that_was_waited_for_has_exited() -> None:
     await process.wait()
 
     for notice in (exited, _exited_by_looking):
-        await asyncio.wait_for(notice(process.pid), PATIENCE_SECONDS)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await notice(process.pid)
 
 
 async def test_who_stops_waiting_leaves_nothing_open(tmp_path: Path) -> None:

@@ -122,7 +122,8 @@ async def test_a_viewer_here_gets_everything_recorded_elsewhere(
     async with other_process(connection.settings_dict, tmp_path) as other:
         await other.record("r", batches=20, size=2)
     await database.record("r", status("completed"))
-    await asyncio.wait_for(following, _PATIENCE_SECONDS)
+    async with asyncio.timeout(_PATIENCE_SECONDS):
+        await following
 
     await asyncio.to_thread(db.close)
     assert seqs == list(range(1, 44))
