@@ -5,11 +5,8 @@
 killed it) and how many steps it had made.
 """
 
-import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -18,9 +15,7 @@ from typing import Any
 
 import django
 
-from tests.runs.state.other_process import url_of
-
-_ROOT = Path(__file__).parents[3]
+from tests.nurseries import ForkingProcess, forking, serve_orders
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,38 +57,19 @@ class Death:
 class Nursery:
     """The test's end of the process that forks."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: ForkingProcess) -> None:
         self._process = process
 
     def obey(self, order: Order) -> Death:
         """Let a child obey an order and wait for its end."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(asdict(order)) + "\n")
-        self._process.stdin.flush()
-        return Death(**json.loads(self._process.stdout.readline()))
+        return Death(**self._process.answer(asdict(order)))
 
 
 @contextmanager
 def nursery(settings: dict[str, Any], home: Path) -> Iterator[Nursery]:
     """Run the process that forks, on the database of these Django settings, until the block ends."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.definitions.crash.nursery"],
-        cwd=_ROOT,
-        env={
-            "STUDIO_HOME": str(home),
-            "STUDIO_DATABASE_URL": url_of(settings),
-            "STUDIO_TIMEZONE": "UTC",
-            "DJANGO_SETTINGS_MODULE": "studio_project.settings",
-        },
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
+    with forking("tests.definitions.crash.nursery", settings, home) as process:
         yield Nursery(process)
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 def edit_by_hand(home: Path, name: str, content: str) -> None:
@@ -121,9 +97,7 @@ def _main() -> None:
     django.setup()
     from tests.definitions.crash.dying import obey  # noqa: PLC0415 (records need Django to be set up)
 
-    for line in sys.stdin:
-        sys.stdout.write(json.dumps(asdict(_born(Order(**json.loads(line)), obey))) + "\n")
-        sys.stdout.flush()
+    serve_orders(lambda order: asdict(_born(Order(**order), obey)))
 
 
 if __name__ == "__main__":

@@ -6,11 +6,8 @@ still.
 """
 
 import asyncio
-import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -19,9 +16,7 @@ from typing import Any
 
 import django
 
-from tests.runs.state.other_process import url_of
-
-_ROOT = Path(__file__).parents[3]
+from tests.nurseries import ForkingProcess, forking, serve_orders
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,46 +35,27 @@ class Order:
 class Nursery:
     """The test's end of the process that forks."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: ForkingProcess) -> None:
         self._process = process
 
     async def obey(self, order: Order) -> int | None:
         """Let a worker obey an order; return its exit code, or None when it stands still."""
-        return await asyncio.to_thread(self._answer, asdict(order))
+        return await self._answer(asdict(order))
 
     async def resume(self) -> int | None:
         """Let the worker go on that stands still; return its exit code."""
-        return await asyncio.to_thread(self._answer, None)
+        return await self._answer(None)
 
-    def _answer(self, order: dict[str, Any] | None) -> int | None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(order) + "\n")
-        self._process.stdin.flush()
-        answer: int | None = json.loads(self._process.stdout.readline())
+    async def _answer(self, order: dict[str, Any] | None) -> int | None:
+        answer: int | None = await asyncio.to_thread(self._process.answer, order)
         return answer
 
 
 @contextmanager
 def nursery(settings: dict[str, Any], home: Path) -> Iterator[Nursery]:
     """Run the process that forks, on the database of these Django settings, until the block ends."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.runs.chaos.nursery"],
-        cwd=_ROOT,
-        env={
-            "STUDIO_HOME": str(home),
-            "STUDIO_DATABASE_URL": url_of(settings),
-            "STUDIO_TIMEZONE": "UTC",
-            "DJANGO_SETTINGS_MODULE": "studio_project.settings",
-        },
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
+    with forking("tests.runs.chaos.nursery", settings, home) as process:
         yield Nursery(process)
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 def _fate(worker: int) -> int | None:
@@ -92,16 +68,18 @@ def _main() -> None:
     from tests.runs.chaos.mortal import obey  # noqa: PLC0415 (records need Django to be set up)
 
     worker = 0
-    for line in sys.stdin:
-        order = json.loads(line)
+
+    def fate(order: dict[str, Any] | None) -> int | None:
+        nonlocal worker
         if order is None:
             os.kill(worker, signal.SIGCONT)
         else:
             worker = os.fork()
             if worker == 0:
                 os._exit(obey(Order(**order)))
-        sys.stdout.write(json.dumps(_fate(worker)) + "\n")
-        sys.stdout.flush()
+        return _fate(worker)
+
+    serve_orders(fate)
 
 
 if __name__ == "__main__":
