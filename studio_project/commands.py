@@ -54,6 +54,10 @@ Token = Annotated[
     str | None,
     typer.Option("--token", help="Bearer for it (default: $STUDIO_AUTH_TOKEN). Process lists show an option."),
 ]
+# Of lists. They stay texts: the query's model says what is wrong with one.
+Limit = Annotated[str | None, typer.Option(metavar="N", help="Rows of a page.")]
+Offset = Annotated[str | None, typer.Option(metavar="N", help="Rows to leave out.")]
+Cursor = Annotated[str | None, typer.Option(help="Go on after an earlier page.")]
 
 
 @dataclass(frozen=True, kw_only=True)

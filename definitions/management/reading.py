@@ -23,7 +23,7 @@ from contract.parsing import parse_query
 from definitions.management import presentation
 from definitions.management.refusals import Refused, remote_options, way_on
 from studio_project.command_input import given, reader_zone
-from studio_project.commands import AsJson, Remote, StudioCommand, Token
+from studio_project.commands import AsJson, Cursor, Remote, StudioCommand, Token
 from studio_project.paging import read_every_page
 
 Q = TypeVar("Q", bound=ContractModel)
@@ -32,7 +32,6 @@ T = TypeVar("T")
 Kind = Annotated[str, Argument(metavar="agent|playbook", help="The kind of the definition.")]
 Name = Annotated[str, Argument(metavar="NAME", help="Its name.")]
 Limit = Annotated[str | None, Option(metavar="N", help="Rows of a page (default: all).")]
-Cursor = Annotated[str | None, Option(help="Go on after an earlier page.")]
 
 
 class ReadingCommands(StudioCommand):

@@ -26,12 +26,12 @@ from contract.errors import ValidationFailure
 from contract.parsing import parse_model, parse_query
 from definitions.management import presentation
 from definitions.management.editing import EditingSession
-from definitions.management.reading import Cursor, Kind, Limit, Name, ReadingCommands
+from definitions.management.reading import Kind, Limit, Name, ReadingCommands
 from definitions.management.refusals import Refused, remote_options
 from definitions.management.starting import Start, read_start
 from definitions.names import require_name
 from studio_project.command_input import given, named, reader_zone
-from studio_project.commands import AsJson, Remote, Token
+from studio_project.commands import AsJson, Cursor, Remote, Token
 from studio_project.config import current_editor
 from studio_project.text_source import STANDARD_INPUT, read_text
 

@@ -11,7 +11,7 @@ from contract.parsing import parse_query
 from contract.runs import InvocationDetail, InvocationQuery, InvocationSummary
 from runs.management import presentation
 from studio_project.command_input import given, reader_zone
-from studio_project.commands import AsJson, Remote, StudioCommand, Token
+from studio_project.commands import AsJson, Cursor, Limit, Offset, Remote, StudioCommand, Token
 
 
 class Command(StudioCommand):
@@ -22,9 +22,9 @@ class Command(StudioCommand):
         self,
         *,
         kind: Annotated[str | None, Option(help="Exactly this kind.")] = None,
-        limit: Annotated[str | None, Option(metavar="N", help="Rows of a page.")] = None,
-        offset: Annotated[str | None, Option(metavar="N", help="Rows to leave out.")] = None,
-        cursor: Annotated[str | None, Option(help="Go on after an earlier page.")] = None,
+        limit: Limit = None,
+        offset: Offset = None,
+        cursor: Cursor = None,
         as_json: AsJson = False,
         remote: Remote = None,
         token: Token = None,

@@ -16,12 +16,15 @@ from runs.management.launching import LaunchSession, read_texts
 from runs.management.recording_session import RecordingSession
 from runs.management.tailing import Tail
 from studio_project.command_input import given, instant_text, named, reader_zone
-from studio_project.commands import AsJson, Remote, StudioCommand, Token, choose_target
+from studio_project.commands import AsJson, Cursor, Limit, Offset, Remote, StudioCommand, Token, choose_target
 from studio_project.config import current_config
 from studio_project.home import is_worked
 from studio_project.paging import read_every_page
 
 RunId = Annotated[str, Argument(metavar="ID", help="The run.")]
+When = Annotated[str | None, Option(metavar="WHEN", help="ISO 8601 or epoch seconds.")]
+Project = Annotated[str | None, Option(help="Its project.")]
+OwnTags = Annotated[list[str] | None, Option(help="A tag of it; repeatable.")]
 
 
 class Command(StudioCommand):
@@ -44,12 +47,12 @@ class Command(StudioCommand):
         tag: Annotated[list[str] | None, Option(help="With this tag; repeatable.")] = None,
         tags_match: Annotated[str | None, Option(metavar="all|any", help="With all tags, or any.")] = None,
         search: Annotated[str | None, Option(help="Text in name or agent, whatever the case.")] = None,
-        started_after: Annotated[str | None, Option(metavar="WHEN", help="ISO 8601 or epoch seconds.")] = None,
-        started_before: Annotated[str | None, Option(metavar="WHEN", help="ISO 8601 or epoch seconds.")] = None,
+        started_after: When = None,
+        started_before: When = None,
         sort: Annotated[str | None, Option(metavar="recent|started|cost", help="The order.")] = None,
-        limit: Annotated[str | None, Option(metavar="N", help="Rows of a page.")] = None,
-        offset: Annotated[str | None, Option(metavar="N", help="Rows to leave out.")] = None,
-        cursor: Annotated[str | None, Option(help="Go on after an earlier page.")] = None,
+        limit: Limit = None,
+        offset: Offset = None,
+        cursor: Cursor = None,
         every: Annotated[bool, Option("--all", help="Every page, by cursor.")] = False,
         as_json: AsJson = False,
         remote: Remote = None,
@@ -142,12 +145,12 @@ class Command(StudioCommand):
         agent: Annotated[str | None, Option(help="The agent that does it.")] = None,
         playbook: Annotated[str | None, Option(help="The playbook of a play.")] = None,
         flow_yaml: Annotated[str | None, Option(metavar="FILE|-", help="The flow of a flow_yaml.")] = None,
-        project: Annotated[str | None, Option(help="Its project.")] = None,
+        project: Project = None,
         runtime: Annotated[str | None, Option(help="What executes it (default: the configured one).")] = None,
         cwd: Annotated[str | None, Option(metavar="FOLDER", help="Where, as an absolute path.")] = None,
         launch_key: Annotated[str | None, Option(metavar="KEY", help="The same key again launches nothing.")] = None,
         name: Annotated[str | None, Option(help="Name of the run.")] = None,
-        tag: Annotated[list[str] | None, Option(help="A tag of it; repeatable.")] = None,
+        tag: OwnTags = None,
         invocation: Annotated[str | None, Option(help="What caused it, with other runs.")] = None,
         deadline: Annotated[float | None, Option(metavar="SECONDS", help="Stop it after so long.")] = None,
         extra_arg: Annotated[list[str] | None, Option(help="Passed on to the runtime; repeatable.")] = None,
@@ -199,10 +202,10 @@ class Command(StudioCommand):
         name: Annotated[str | None, Option(help="Its name.")] = None,
         agent: Annotated[str | None, Option(help="Its agent.")] = None,
         playbook: Annotated[str | None, Option(help="Its playbook.")] = None,
-        project: Annotated[str | None, Option(help="Its project.")] = None,
+        project: Project = None,
         model: Annotated[str | None, Option(help="Its model.")] = None,
         provider: Annotated[str | None, Option(help="Its model's provider.")] = None,
-        tag: Annotated[list[str] | None, Option(help="A tag of it; repeatable.")] = None,
+        tag: OwnTags = None,
         batch: Annotated[int, Option(metavar="N", help="Events of a batch.")] = 100,
         as_json: AsJson = False,
         remote: Remote = None,
