@@ -14,13 +14,17 @@ from runs.endings import Said, Stop, Verdict, verdict_of
 from runs.execution.child import Child, ChildOrder, Exit, NotExecuted
 from runs.execution.recorder import OutputRecorder
 from runs.output_reading import OutputReader
-from runs.services.execution_ports import ClaimedLaunch, Ending, SupervisedRunPort
+from runs.services.execution_ports import ClaimedLaunch, Ending, RunFilesPort, SupervisedRunPort
 
 _log = logging.getLogger(__name__)
 
 # After a child exited, what it left behind may still print for so long, before it is ended as well.
 _LINGER_SECONDS: Final = 2.0
 _RETRY_SECONDS: Final = 1.0
+# What a run left is registered after its end was told, and nobody waits for it longer than this; a worker that stops
+# waits for as much as its own stop leaves.
+_COLLECT_SECONDS: Final = 30.0
+_LAST_COLLECT_SECONDS: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +56,7 @@ class RunExecution:
         launch: ClaimedLaunch,
         *,
         runs: SupervisedRunPort,
+        files: RunFilesPort,
         planner: Planner,
         clock: Clock,
         grace_seconds: float,
@@ -62,6 +67,7 @@ class RunExecution:
         self.lease: Final = launch.lease
         self._launch = launch
         self._runs = runs
+        self._files = files
         self._planner = planner
         self._clock = clock
         self._grace_seconds = grace_seconds
@@ -70,6 +76,7 @@ class RunExecution:
         self._stop: Stop | None = None
         self._stopped = asyncio.Event()
         self._hurried = asyncio.Event()
+        self._ended = False
 
     def stop(self, stop: Stop, *, grace_seconds: float | None = None) -> None:
         """End the child; the first cause counts, a shorter grace does at any time: then nobody can wait any more."""
@@ -94,6 +101,8 @@ class RunExecution:
             await self._end(Verdict(status="failed", reason_code="run.failed.error", reason_summary=told))
         finally:
             await self._planner.clear(self._launch)
+        if self._ended:
+            await self._collect()
 
     async def _execute(self, plan: Plan) -> None:
         try:
@@ -225,7 +234,8 @@ class RunExecution:
         )
         while True:
             try:
-                if not await self._runs.end(self.lease, ending, at=self._clock.now()):
+                self._ended = await self._runs.end(self.lease, ending, at=self._clock.now())
+                if not self._ended:
                     _log.warning("run %s: the lease was lost before its end was told", self.lease.run_id)
                 return
             except StateUnavailable as unavailable:
@@ -233,6 +243,19 @@ class RunExecution:
                     _log.warning("run %s: its end was not told: %s", self.lease.run_id, unavailable)
                     return
                 await _pause(self._hurried, self._retry_seconds)
+
+    async def _collect(self) -> None:
+        """Register the files that the run left. It has ended: nothing here can change that, or keep anybody."""
+        collecting = asyncio.create_task(self._files.collect(self.lease.run_id))
+        hurried = asyncio.create_task(self._hurried.wait())
+        try:
+            await asyncio.wait({collecting, hurried}, timeout=_COLLECT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({collecting}, timeout=_LAST_COLLECT_SECONDS)
+        finally:
+            hurried.cancel()
+            collecting.cancel()
+        if collecting.done() and (error := collecting.exception()) is not None:
+            _log.error("run %s: its files were not registered", self.lease.run_id, exc_info=error)
 
     @property
     def _gives_up(self) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -16,11 +17,13 @@ from runs.execution.child import ChildOrder
 from runs.execution.executing import Plan
 from runs.output_reading import reader_named
 from runs.runtimes import Runtime
-from runs.services.execution_ports import ActionSources, ClaimedLaunch, UnreadableAction
+from runs.services.execution_ports import ActionSources, ClaimedLaunch, RunFilesPort, UnreadableAction
 
 # A `command` of a user's own may speak the run-event protocol; what it prints else is output.
 _COMMAND_READER: Final = "events"
 _FLOW_FILE: Final = "flow.yaml"
+# By which a child finds the folder that its files belong in.
+_FILES_VARIABLE: Final = "STUDIO_ARTIFACTS"
 
 
 class LaunchPlanner:
@@ -31,12 +34,14 @@ class LaunchPlanner:
         *,
         rules: LaunchRules,
         sources: ActionSources,
+        files: RunFilesPort,
         folder: Path,
         environment: Mapping[str, str],
     ) -> None:
         """Take the rules, and the environment of every child. `folder` holds what a run is given as a file."""
         self._rules = rules
         self._sources = sources
+        self._files = files
         self._folder = folder
         self._environment = environment
 
@@ -56,14 +61,15 @@ class LaunchPlanner:
         if checked.failures:
             return _failed("refused", str(ValidationFailure(checked.failures)))
         try:
-            arguments = child_arguments(action, runtime=runtime, files=await self._files(launch, action))
+            arguments = child_arguments(action, runtime=runtime, files=await self._given(launch, action))
         except ValidationFailure as failure:
             return _failed("refused", str(failure))
         except StudioApplicationError as error:
             return _failed("spawn", f"its files could not be read: {error}")
         except OSError as error:
             return _failed("spawn", f"its files could not be written: {error.strerror}")
-        return self._planned(launch, runtime, arguments)
+        planned = self._planned(launch, runtime, arguments)
+        return planned if isinstance(planned, Verdict) else await self._with_folder(launch, planned)
 
     async def clear(self, launch: ClaimedLaunch) -> None:
         """Remove the files that the run was given."""
@@ -85,7 +91,16 @@ class LaunchPlanner:
         name = _COMMAND_READER if runtime is None else runtime.reader
         return Plan(order=order, reader=reader_named(name), promises_claim=name != _COMMAND_READER)
 
-    async def _files(self, launch: ClaimedLaunch, action: ActionFields) -> ActionFiles:
+    async def _with_folder(self, launch: ClaimedLaunch, plan: Plan) -> Plan | Verdict:
+        """Return the plan of a child that finds a folder for its files."""
+        try:
+            folder = await self._files.prepare(launch.lease.run_id)
+        except StudioApplicationError as error:
+            return _failed("spawn", f"the folder for its files could not be made: {error}")
+        order = replace(plan.order, env={**plan.order.env, _FILES_VARIABLE: folder})
+        return replace(plan, order=order)
+
+    async def _given(self, launch: ClaimedLaunch, action: ActionFields) -> ActionFiles:
         playbook = action.playbook if action.kind == "play" else None
         flow = action.flow_yaml if action.kind == "flow_yaml" else None
         return ActionFiles(

@@ -8,6 +8,7 @@ lives is ended with all that it started, for nobody can read its output any more
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,14 +43,16 @@ class Reaper:
         owner: ProcessIdentity,
         clock: Clock,
         grace_seconds: float,
+        ended: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """Take the queue and the runs, who looks at processes, and who takes over."""
+        """Take the queue and the runs, who looks at processes, who takes over, and who is told of a run that ended."""
         self._queue = queue
         self._runs = runs
         self._probe = probe
         self._owner = owner
         self._clock = clock
         self._grace_seconds = grace_seconds
+        self._ended = ended
         self._seen: dict[str, _Seen] = {}
         self._swept_at = clock.monotonic()
 
@@ -90,7 +93,10 @@ class Reaper:
         told = await self._end_processes(lease.run_id, launch.process)
         _log.warning("run %s: its worker is gone; %s", lease.run_id, told)
         ending = Ending(status="failed", reason_code="run.failed.worker_lost", reason_summary=told)
-        return await self._runs.end(lease, ending, at=self._clock.now())
+        was_told = await self._runs.end(lease, ending, at=self._clock.now())
+        if was_told:
+            self._ended(lease.run_id)
+        return was_told
 
     async def _end_processes(self, run_id: str, leader: ProcessIdentity) -> str:
         if self._probe.elsewhere(leader):

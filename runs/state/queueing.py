@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from contract.actions import ActionFields
 from contract.errors import ValidationFailure
@@ -13,10 +13,18 @@ from contract.events import ProcessIdentity
 from contract.parsing import parse_model, strict_json_loads
 from contract.ports import ChangeFeed
 from runs.models import LaunchRecord, RunRecord
-from runs.services.execution_ports import LAUNCHES_TOPIC, ClaimedLaunch, HeldLaunch, Lease, UnreadableAction
+from runs.services.execution_ports import (
+    LAUNCHES_TOPIC,
+    Announce,
+    ClaimedLaunch,
+    HeldLaunch,
+    Lease,
+    UnreadableAction,
+)
 from runs.services.following import run_topic
-from runs.state import publishing, rows
+from runs.state import rows
 from runs.state.leases import held_run
+from studio_project import publishing
 from studio_project.statedb import StateDB, take_turns
 
 # Claims take turns, or two at once would each see room for one more. Any number that nothing else takes turns under.
@@ -36,16 +44,21 @@ HELD: Final = (
 class DjangoRunQueue:
     """Hands queued runs out under leases; publishes each change after its commit."""
 
-    def __init__(self, db: StateDB, *, feed: ChangeFeed) -> None:
-        """Take the executor and who is told."""
+    def __init__(self, db: StateDB, *, feed: ChangeFeed, announce: Announce) -> None:
+        """Take the executor, who is told, and who calls for what waits."""
         self._db = db
         self._feed = feed
+        self._announce = announce
 
     async def claim(
         self, *, owner: ProcessIdentity, limit: int, cap: int, at: float, only: str | None = None
     ) -> tuple[ClaimedLaunch, ...]:
         """Hold the oldest queued runs while there is room; claims of all processes take turns."""
         return await publishing.write(self._db, self._feed, partial(_claim, owner, limit, cap, at, only))
+
+    async def waiting(self, *, only: str | None = None) -> tuple[str, ...]:
+        """Return who waits, as a claim would find them: one query."""
+        return await self._db.read(partial(_waiting, only))
 
     async def renew(
         self,
@@ -71,11 +84,20 @@ class DjangoRunQueue:
         at: float,  # noqa: ARG002 (the run waits again as if it had never been claimed)
     ) -> bool:
         """Let go of a run that never left the queue; the next claim gives it its new fence."""
-        return await publishing.write(self._db, self._feed, partial(_give_back, lease))
+        return await publishing.write(self._db, self._feed, partial(self._give_back, lease))
 
     async def take_over(self, lease: Lease, *, owner: ProcessIdentity, at: float) -> Lease | None:
         """Set the new owner under the next fence while the run's row is locked."""
         return await publishing.write(self._db, self._feed, partial(_take_over, lease, owner, at))
+
+    def _give_back(self, lease: Lease) -> tuple[bool, publishing.Topics]:
+        run = held_run(lease)
+        # A process that was started took the run out of the queue in the same transaction.
+        if run is None or run.status != "queued":
+            return False, ()
+        LaunchRecord.objects.filter(run=run).update(owner=None, claimed_at=None)
+        self._announce(run.run_id)
+        return True, (run_topic(run.run_id), LAUNCHES_TOPIC)
 
 
 def _claim(
@@ -83,12 +105,19 @@ def _claim(
 ) -> tuple[tuple[ClaimedLaunch, ...], publishing.Topics]:
     take_turns(_CLAIM_TURN)
     room = min(limit, cap - LaunchRecord.objects.filter(owner__isnull=False).count()) if cap else limit
-    waiting = WAITING if only is None else WAITING.filter(run_id=only)
-    found = list(waiting.select_related("launch").select_for_update()[: max(room, 0)])
+    found = list(_who_wait(only).select_related("launch").select_for_update()[: max(room, 0)])
     LaunchRecord.objects.filter(run__in=found).update(
         owner=owner.model_dump_json(), fence=F("fence") + 1, attempts=F("attempts") + 1, renewals=0, claimed_at=at
     )
     return tuple(map(_claimed, found)), [run_topic(run.run_id) for run in found]
+
+
+def _who_wait(only: str | None) -> QuerySet[RunRecord]:
+    return WAITING.all() if only is None else WAITING.filter(run_id=only)
+
+
+def _waiting(only: str | None) -> tuple[str, ...]:
+    return tuple(_who_wait(only).values_list("run_id", flat=True))
 
 
 def _claimed(run: RunRecord) -> ClaimedLaunch:
@@ -138,15 +167,6 @@ def _held() -> tuple[HeldLaunch, ...]:
         )
         for row in HELD.all()
     )
-
-
-def _give_back(lease: Lease) -> tuple[bool, publishing.Topics]:
-    run = held_run(lease)
-    # A process that was started took the run out of the queue in the same transaction.
-    if run is None or run.status != "queued":
-        return False, ()
-    LaunchRecord.objects.filter(run=run).update(owner=None, claimed_at=None)
-    return True, (run_topic(run.run_id), LAUNCHES_TOPIC)
 
 
 def _take_over(lease: Lease, owner: ProcessIdentity, at: float) -> tuple[Lease | None, publishing.Topics]:

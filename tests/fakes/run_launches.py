@@ -30,18 +30,20 @@ class InMemoryLaunches:
         await self.runs.reach("launch")
         if (before := self._repeated(draft.launch_key, draft.digest)) is not None:
             return before
+        self.runs.feed.publish(self.queue(draft, at))
+        return LaunchResult(run_id=draft.run_id, status="queued", launch_key=draft.launch_key, created_at=at)
+
+    def queue(self, draft: LaunchDraft, at: float) -> tuple[str, ...]:
+        """Insert a queued run as a part of somebody's transaction; return the topics that changed."""
         run = self.runs._insert(draft.run_id, _command(draft), at, status="queued", reason_code="run.queued.launched")
         run.launch = StoredLaunch(draft=draft, queued_at=at)
-        self._publish(run.run_id, LAUNCHES_TOPIC)
-        return LaunchResult(run_id=run.run_id, status=run.status, launch_key=draft.launch_key, created_at=at)
+        return run_topic(run.run_id), LAUNCHES_TOPIC
 
     async def claim(
         self, *, owner: ProcessIdentity, limit: int, cap: int, at: float, only: str | None = None
     ) -> tuple[ClaimedLaunch, ...]:
         await self.runs.reach("claim")
-        waiting = [(run, launch) for run, launch in self._launched() if run.status == "queued" and not run.held]
-        waiting = [found for found in waiting if only in (None, found[0].run_id)]
-        waiting.sort(key=lambda found: (found[1].queued_at, found[0].number))
+        waiting = self._waiting(only)
         room = min(limit, cap - len(self._held())) if cap else limit
         claimed = []
         for run, launch in waiting[: max(room, 0)]:
@@ -50,6 +52,10 @@ class InMemoryLaunches:
             claimed.append(_claimed(launch))
             self._publish(run.run_id)
         return tuple(claimed)
+
+    async def waiting(self, *, only: str | None = None) -> tuple[str, ...]:
+        await self.runs.reach("waiting")
+        return tuple(run.run_id for run, _ in self._waiting(only))
 
     async def renew(self, leases: Sequence[Lease], *, at: float) -> frozenset[str]:
         await self.runs.reach("renew")
@@ -131,6 +137,11 @@ class InMemoryLaunches:
 
     def _launched(self) -> list[tuple[StoredRun, StoredLaunch]]:
         return [(run, run.launch) for run in self.runs.runs.values() if run.launch is not None]
+
+    def _waiting(self, only: str | None) -> list[tuple[StoredRun, StoredLaunch]]:
+        waiting = [found for found in self._launched() if found[0].status == "queued" and not found[0].held]
+        waiting = [found for found in waiting if only in (None, found[0].run_id)]
+        return sorted(waiting, key=lambda found: (found[1].queued_at, found[0].number))
 
     def _repeated(self, launch_key: str, digest: str) -> LaunchResult | None:
         for run, launch in self._launched():

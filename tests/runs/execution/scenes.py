@@ -18,6 +18,7 @@ from runs.output_reading import OutputReader, reader_named
 from runs.services.execution_ports import ClaimedLaunch, Ending, Lease, SupervisedRunPort
 from tests.fakes.change_feed import InMemoryChangeFeed
 from tests.fakes.clocks import FixedClock
+from tests.fakes.run_files import FakeRunFiles
 from tests.fakes.run_launches import InMemoryLaunches
 from tests.fakes.run_records import StoredLaunch, StoredRun
 from tests.fakes.runs import InMemoryRuns
@@ -100,6 +101,7 @@ class Scene:
         self.feed = InMemoryChangeFeed()
         self.runs = InMemoryRuns(clock=self.clock, feed=self.feed)
         self.launches = InMemoryLaunches(self.runs)
+        self.files = FakeRunFiles()
         self.planner = ScriptedPlanner(folder)
         self.incidents: list[Exception] = []
 
@@ -120,6 +122,7 @@ class Scene:
         return RunExecution(
             launch,
             runs=runs or self.launches,
+            files=self.files,
             planner=self.planner,
             clock=self.clock,
             grace_seconds=grace_seconds,

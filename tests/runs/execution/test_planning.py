@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from contract.actions import ActionFields
-from contract.errors import PermissionDenied
+from contract.errors import PermissionDenied, StateUnavailable
 from runs.actions import LaunchRules
 from runs.claude_lines import ClaudeLines
 from runs.endings import Verdict
@@ -19,8 +19,11 @@ from runs.execution.planning import LaunchPlanner, clear_abandoned
 from runs.runtimes import SHIPPED, Runtime, Template
 from runs.services.execution_ports import ClaimedLaunch, Lease, UnreadableAction
 from tests.fakes.action_sources import FakeSources
+from tests.fakes.run_files import FakeRunFiles
 
 COMMAND = ("build", "all")
+# How a child finds the folder of its run.
+FILES = {"STUDIO_ARTIFACTS": "/artifacts/r"}
 
 
 def agent_runtime(name: str, **fields: Any) -> Runtime:
@@ -34,6 +37,7 @@ class Bench:
     def __init__(self, folder: Path, *programs: str) -> None:
         self.folder = folder / "launches"
         self.sources = FakeSources("review")
+        self.files = FakeRunFiles()
         self.rules = LaunchRules(runtimes=SHIPPED, command_allowlist=("build",))
         self.path = folder / "bin"
         self.path.mkdir()
@@ -42,7 +46,13 @@ class Bench:
         self.environment: Mapping[str, str] = {"PATH": str(self.path), "LANG": "C"}
 
     def planner(self) -> LaunchPlanner:
-        return LaunchPlanner(rules=self.rules, sources=self.sources, folder=self.folder, environment=self.environment)
+        return LaunchPlanner(
+            rules=self.rules,
+            sources=self.sources,
+            files=self.files,
+            folder=self.folder,
+            environment=self.environment,
+        )
 
     async def told(self, launch: ClaimedLaunch) -> Plan | Verdict:
         return await self.planner().plan(launch)
@@ -101,13 +111,25 @@ async def test_a_command_is_executed_as_it_is(bench: Bench) -> None:
     plan = await bench.plan(command())
 
     assert plan.order.argv == (bench.program("build"), "all")
-    assert (plan.order.run_id, plan.order.cwd, plan.order.env) == ("r", "/work", bench.environment)
+    assert (plan.order.run_id, plan.order.cwd) == ("r", "/work")
+    assert plan.order.env == {**bench.environment, **FILES}
     assert plan.order.stdin_text is None
     assert isinstance(plan.reader, EventLines)
 
 
 async def test_without_a_folder_it_is_that_of_the_worker(bench: Bench) -> None:
     assert (await bench.plan(command(cwd=None))).order.cwd == str(Path.cwd())
+
+
+async def test_the_folder_of_its_files_is_made_last_and_a_run_without_it_is_not_executed(bench: Bench) -> None:
+    await bench.refusal(command("nothing"))
+    refused_before = list(bench.files.prepared)
+    bench.files.fault = StateUnavailable(retryable=True, detail="the disk is full")
+
+    code, told = await bench.refusal(command())
+
+    assert refused_before == []
+    assert (code, "the disk is full" in told) == ("run.failed.spawn", True)
 
 
 async def test_a_runtime_brings_arguments_environment_and_reader(bench: Bench) -> None:
@@ -117,7 +139,7 @@ async def test_a_runtime_brings_arguments_environment_and_reader(bench: Bench) -
     claude = await bench.plan(prompted("claude"))
 
     assert own.order.argv == (bench.program("own"), "--prompt=go")
-    assert own.order.env == {**bench.environment, "NAME": "own"}
+    assert own.order.env == {**bench.environment, **FILES, "NAME": "own"}
     assert (claude.order.stdin_text, type(claude.reader)) == ("go", ClaudeLines)
 
 

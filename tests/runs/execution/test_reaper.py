@@ -29,6 +29,7 @@ class Watch:
 
     def __init__(self, folder: Path) -> None:
         self.scene = Scene(folder)
+        self.ended: list[str] = []
         self.processes = FakeProcesses()
         self.own = self.processes.own()
         self.worker = self.processes.start(2, started_at=10.0)
@@ -42,6 +43,7 @@ class Watch:
             owner=self.own,
             clock=self.scene.clock,
             grace_seconds=GRACE_SECONDS,
+            ended=self.ended.append,
         )
 
     async def claimed(self, *, owner: ProcessIdentity | None = None) -> Lease:
@@ -100,6 +102,17 @@ async def test_a_worker_that_lives_and_renews_keeps_its_runs(watch: Watch) -> No
         assert await watch.sweeps(1) == [0]
 
     assert watch.scene.launch().lease == lease
+
+
+async def test_it_is_told_which_runs_have_ended(watch: Watch) -> None:
+    lease = await watch.started(CHILD)
+    await watch.sweeps(1)
+    assert watch.ended == []
+    watch.processes.end(2)
+
+    await watch.sweeps(2)
+
+    assert watch.ended == [lease.run_id]
 
 
 async def test_what_a_gone_worker_had_not_started_waits_again(watch: Watch) -> None:

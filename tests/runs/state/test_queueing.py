@@ -42,6 +42,17 @@ async def test_one_that_is_named_is_claimed_before_older_ones_and_alone(store: S
     assert (list(named), again, list(await store.claim())) == (["a"], {}, ["c", "b"])
 
 
+async def test_who_waits_is_told_in_the_order_of_claims(store: Store) -> None:
+    for run_id in ("c", "a", "cancelled", "held", "b"):
+        await store.queue(run_id)
+        store.clock.advance(1)
+    await store.claim(only="held")
+    await store.writes.request_cancel("cancelled", reason=None, at=START_AT)
+
+    assert await store.leases.waiting() == ("c", "a", "b")
+    assert [await store.leases.waiting(only=run_id) for run_id in ("a", "held", "unknown")] == [("a",), (), ()]
+
+
 async def test_those_of_one_instant_are_claimed_in_the_order_of_their_launch(store: Store) -> None:
     for run_id in ("c", "a", "b"):
         await store.queue(run_id)
