@@ -41,7 +41,14 @@ class ArtifactRecord(models.Model):
                 | Q(run_id__isnull=True, invocation_id__isnull=False),
             ),
         ]
-        indexes: ClassVar = [models.Index(fields=["run_id", "id"], name="artifact_of_run")]
+        indexes: ClassVar = [
+            models.Index(fields=["run_id", "id"], name="artifact_of_run"),
+            models.Index(
+                fields=["invocation_id", "id"],
+                condition=Q(invocation_id__isnull=False),
+                name="artifact_of_invocation",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}"

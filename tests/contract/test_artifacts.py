@@ -9,38 +9,14 @@ from typing import Any, cast, get_args
 import httpx
 import pytest
 from django.urls import URLPattern, URLResolver
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
-from contract.actions import LaunchResult
-from contract.application import ContractInfo
-from contract.base import Page
 from contract.client import RemoteStudio
-from contract.definitions import (
-    DefinitionDetail,
-    DefinitionSummary,
-    DefinitionVersion,
-    DefinitionVersionSummary,
-    Reconciliation,
-    ReconciliationDetail,
-    SaveResult,
-    SnapshotResult,
-)
-from contract.diffs import DefinitionDiff
 from contract.errors import BODY_ATTRIBUTES, ErrorBody, RequestRefused, StudioApplicationError
 from contract.events import (
     DoneFrame,
     FramePayload,
-    RecordResult,
     StreamFrame,
-)
-from contract.runs import (
-    CancelResult,
-    EvidencePage,
-    InvocationDetail,
-    InvocationSummary,
-    RunDetail,
-    RunSummary,
-    TagsResult,
 )
 from contract.sse_parsing import EventStreamParser, ServerEvent
 from studio_project import urls
@@ -49,40 +25,11 @@ from studio_project.commands import EXIT_CODES
 from studio_project.composition import Studio, get_studio, set_studio
 from studio_project.contract_export import CHECKED_IN
 from studio_project.http_errors import STATUS
+from tests.contract.example_models import MODELS
 from tests.studio_project.asgi_client import JSON, Answer, ask
 from tests.studio_project.scripted import ScriptedStudio, config_of
 
-MODELS: dict[str, type[BaseModel]] = {
-    "contract-info": ContractInfo,
-    "runs-page": Page[RunSummary],
-    "run-detail": RunDetail,
-    "run-detail-windowed": RunDetail,
-    "run-detail-launched": RunDetail,
-    "run-started": RunSummary,
-    "launch-result": LaunchResult,
-    "launch-repeated": LaunchResult,
-    "record-result": RecordResult,
-    "cancel-result": CancelResult,
-    "tags-result": TagsResult,
-    "invocations-page": Page[InvocationSummary],
-    "invocation-detail": InvocationDetail,
-    "definition-created": SaveResult,
-    "definition-saved": SaveResult,
-    "definition-edited": DefinitionDetail,
-    "definition-detail": DefinitionDetail,
-    "definition-rolled-back": SaveResult,
-    "definition-deleted": SaveResult,
-    "definitions-page": Page[DefinitionSummary],
-    "definition-version": DefinitionVersion,
-    "definition-versions-page": Page[DefinitionVersionSummary],
-    "definition-diff": DefinitionDiff,
-    "snapshot-result": SnapshotResult,
-    "reconciliations-page": Page[Reconciliation],
-    "reconciliation-detail": ReconciliationDetail,
-    "reconciliation-resolved": Reconciliation,
-    **{f"evidence-{pane}": EvidencePage for pane in ("messages", "signals", "artifacts", "transitions", "output")},
-}
-EXCHANGES = {"application-errors", "redirects"}
+EXCHANGES = {"application-errors", "artifact-content", "redirects"}
 STREAMS = ("session", "signals")
 PAYLOAD: TypeAdapter[FramePayload] = TypeAdapter(FramePayload)
 # A detail of Django's routing that shows nothing, and what talks to people.
@@ -139,6 +86,18 @@ def test_redirects_stay_where_the_client_is_and_keep_the_query() -> None:
         assert (answer["status"], kept) == (document("routes.json")["other_spelling"]["status"], query)
         assert location.rstrip("/") == path.rstrip("/")
         assert location != path
+
+
+async def test_the_bytes_of_an_artifact_are_read_by_the_client_as_they_were_sent() -> None:
+    example = document("examples/artifact-content.json")
+    answer = httpx.Response(example["status"], headers=example["headers"], content=example["body"].encode())
+
+    async with RemoteStudio("http://127.0.0.1", transport=httpx.MockTransport(lambda _: answer)) as studio:
+        content = await studio.read_artifact_content("a1")
+
+    assert (content.data.decode(), content.file_name) == (example["body"], "findings.md")
+    assert (content.size_bytes, content.truncated) == (len(content.data), False)
+    assert content.media_type == "text/markdown; charset=utf-8"
 
 
 # ---- streams ---------------------------------------------------------------------------------------------------
