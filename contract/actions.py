@@ -14,6 +14,7 @@ from contract.limits import (
     PROMPT_MAX_CHARS,
     TAGS_PER_RUN_MAX,
 )
+from contract.projects import ProjectName
 
 ActionKind = Literal["agent", "flow", "fanout", "play", "flow_yaml", "command"]
 Argument = Annotated[str, Field(max_length=ARGUMENT_MAX_CHARS), SAFE]
@@ -34,7 +35,7 @@ class ActionFields(ContractModel):
     agent: Name | None = None
     playbook: Name | None = None
     flow_yaml: Annotated[str, Field(max_length=DEFINITION_MAX_BYTES), SAFE] | None = None
-    project: Name | None = None
+    project: ProjectName | None = None
     extra_args: Arguments = ()
     command: Arguments = ()
     runtime: Token | None = None
@@ -46,6 +47,7 @@ class LaunchRun(ActionFields):
 
     The same `launch_key` again is the same launch: it returns the run there is; with another action it is a Conflict.
     `deadline_seconds` is counted from the start of the process; without it the configured one of the kind holds.
+    A launch with a `cwd` and no `project` gets the one that the folder belongs to, unless `detect_project` is false.
     """
 
     launch_key: Identifier | None = None
@@ -53,6 +55,7 @@ class LaunchRun(ActionFields):
     tags: Annotated[Tup[Tag], Field(max_length=TAGS_PER_RUN_MAX)] = ()
     invocation_id: Identifier | None = None
     deadline_seconds: Annotated[float, Field(gt=0, le=DEADLINE_SECONDS_MAX)] | None = None
+    detect_project: bool = True
 
 
 class LaunchResult(ContractModel):

@@ -40,11 +40,15 @@ Path = tuple[str | int, ...]
 _IDENTIFIER = r"^[A-Za-z0-9][A-Za-z0-9._:-]*$"
 _WORD = r"^[A-Za-z][A-Za-z0-9_.-]*$"
 _TAG = r"^[^\s,\x00-\x1f\x7f]+$"
+SHA256_PATTERN: Final = r"^[0-9A-Fa-f]{64}$"
+ABSOLUTE_PATTERN: Final = r"^/"
 # What a text that does not match a pattern is told.
 PATTERN_RULES: Final[dict[str, str]] = {
     _IDENTIFIER: "must begin with a letter or digit and hold only letters, digits and `.`, `_`, `:`, `-`",
     _WORD: "must begin with a letter and hold only letters, digits and `.`, `_`, `-`",
     _TAG: "must not hold blanks, commas or control characters",
+    ABSOLUTE_PATTERN: "must be an absolute path",
+    SHA256_PATTERN: "must be 64 hexadecimal digits",
 }
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = "�"

@@ -52,7 +52,7 @@ def _sealed(parts: list[Any]) -> str:
 
 
 def _json(parts: list[Any]) -> str:
-    return json.dumps(parts, separators=(",", ":"))
+    return json.dumps(parts, separators=(",", ":"), ensure_ascii=False)
 
 
 def _mark(text: str) -> str:

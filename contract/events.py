@@ -5,15 +5,14 @@ arrival; `at` is the producer's clock, shown but never an order. An `event_id` m
 its run.
 """
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from contract.artifacts import relative_path_fault
+from contract.artifacts import ArtifactBody, MediaType, RelativePath, Sha256
 from contract.base import (
     SAFE,
-    CommandJson,
     ContractModel,
     EvidenceJson,
     Identifier,
@@ -22,14 +21,12 @@ from contract.base import (
     Summary,
     Token,
     Tup,
-    is_rich,
 )
-from contract.evidence import fitted_body, size_bytes, text_of
+from contract.evidence import fitted_body, text_of
 from contract.limits import (
     BODY_MAX_BYTES,
     EVENT_MAX_BYTES,
     EVENTS_PER_BATCH_MAX,
-    EVIDENCE_VALUES_MAX,
     GRAPH_EDGES_MAX,
     GRAPH_NODES_MAX,
     SAFE_INTEGER_MAX,
@@ -79,18 +76,6 @@ class _Evidence(EventBase):
         return fields
 
 
-def _refuse_large(content: Any) -> Any:
-    if is_rich(content, EVIDENCE_VALUES_MAX, None):
-        raise PydanticCustomError("too_large", "must hold at most {limit} values", {"limit": EVIDENCE_VALUES_MAX})
-    return content
-
-
-def _refuse_long(content: JsonValue) -> JsonValue:
-    if size_bytes(content) > EVENT_MAX_BYTES:
-        raise PydanticCustomError("too_large", "must have at most {limit} bytes", {"limit": EVENT_MAX_BYTES})
-    return content
-
-
 class BranchEvent(EventBase):
     """Declares or describes a branch; fields that are given overwrite, others stay."""
 
@@ -138,15 +123,10 @@ class ArtifactEvent(EventBase):
     type: Literal["artifact"] = "artifact"
     kind: Token
     name: Name
-    path: Annotated[str, Field(min_length=1, max_length=1_024), SAFE] | None = None
-    content: Annotated[CommandJson, BeforeValidator(_refuse_large), AfterValidator(_refuse_long)] = None
-    media_type: Annotated[str, Field(min_length=3, max_length=127), SAFE] | None = None
-
-    @model_validator(mode="after")
-    def _path_stays_inside(self) -> Self:
-        if self.path is not None and (fault := relative_path_fault(self.path)):
-            raise PydanticCustomError("path", "{fault}", {"fault": fault, "path": ("path",)})
-        return self
+    path: RelativePath | None = None
+    content: ArtifactBody = None
+    media_type: MediaType | None = None
+    sha256: Sha256 | None = None
 
 
 class UsageEvent(EventBase):

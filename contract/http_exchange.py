@@ -81,14 +81,17 @@ class HttpExchange:
         """Read `path`."""
         return await self._send(model, self._client.build_request("GET", path, params=query))
 
+    async def get_raw(self, path: str) -> httpx.Response:
+        """Read what is no JSON: the whole answer with its headers, or the error that it was."""
+        return await self._answer(self._client.build_request("GET", path, headers={"Accept": "*/*"}))
+
     async def send(self, model: type[M], method: str, path: str, body: BaseModel, *, repeatable: bool) -> M:
         """Send a command. `repeatable`: doing it twice has the effect of doing it once."""
-        request = self._client.build_request(
-            method,
-            path,
-            content=body.model_dump_json().encode(),
-            headers={"Content-Type": "application/json"},
-        )
+        return await self._send(model, self._command(method, path, body.model_dump_json()), repeatable=repeatable)
+
+    async def patch(self, model: type[M], path: str, change: BaseModel, *, repeatable: bool) -> M:
+        """Send what a change sets, and nothing of what it leaves out, which would be null; `repeatable` as above."""
+        request = self._command("PATCH", path, change.model_dump_json(exclude_unset=True))
         return await self._send(model, request, repeatable=repeatable)
 
     async def delete(self, model: type[M], path: str, query: Query, *, repeatable: bool) -> M:
@@ -132,7 +135,18 @@ class HttpExchange:
         detail = f"the daemon at {self.shown_url} does not answer ({reason}); `studio serve` starts one"
         return StateUnavailable(retryable=retryable, detail=detail)
 
+    def _command(self, method: str, path: str, body: str) -> httpx.Request:
+        headers = {"Content-Type": "application/json"}
+        return self._client.build_request(method, path, content=body.encode(), headers=headers)
+
     async def _send(self, model: type[M], request: httpx.Request, *, repeatable: bool = True) -> M:
+        response = await self._answer(request, repeatable=repeatable)
+        try:
+            return model.model_validate_json(response.content, extra="ignore")
+        except ValidationError:
+            raise self.foreign_answer(f"status {response.status_code} and no {model.__name__}") from None
+
+    async def _answer(self, request: httpx.Request, *, repeatable: bool = True) -> httpx.Response:
         try:
             response = await self._client.send(request)
         except httpx.DecodingError:
@@ -141,10 +155,7 @@ class HttpExchange:
             raise self.no_answer(fault, retryable=repeatable or isinstance(fault, _NOT_SENT)) from None
         if not response.is_success:
             raise self._error_of(response)
-        try:
-            return model.model_validate_json(response.content, extra="ignore")
-        except ValidationError:
-            raise self.foreign_answer(f"status {response.status_code} and no {model.__name__}") from None
+        return response
 
     def _error_of(self, response: httpx.Response) -> StudioError:
         if response.is_redirect:

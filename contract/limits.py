@@ -19,8 +19,8 @@ NAME_MAX_CHARS: Final = 200
 SUMMARY_MAX_CHARS: Final = 2_000
 TAG_MAX_CHARS: Final = 64
 TAGS_PER_RUN_MAX: Final = 50
-# An opaque cursor of ours is under 300 characters; a longer one was never ours.
-CURSOR_MAX_CHARS: Final = 512
+# The longest cursor of ours holds a name, of whose characters each takes up to six bytes; base64 makes eight of them.
+CURSOR_MAX_CHARS: Final = 2_048
 
 # JSON. JavaScript clients hold integers exactly only up to 2**53 - 1 (ECMA-262, Number.MAX_SAFE_INTEGER).
 SAFE_INTEGER_MAX: Final = 2**53 - 1
@@ -83,6 +83,46 @@ YAML_VALUES_MAX: Final = 20_000
 DIFF_CONTEXT_LINES_MAX: Final = 1_000
 # The peer's bound on prompts, in playbooks and actions alike.
 PROMPT_MAX_CHARS: Final = 262_144
+
+# Artifacts. The preview's bounds are the ADR's: what an interface can show at once. A file beyond the hashed size is
+# not read at all: hashing takes a second for each gibibyte, and the answer waits for it.
+ARTIFACT_PREVIEW_DEFAULT_BYTES: Final = 262_144
+ARTIFACT_PREVIEW_MAX_BYTES: Final = 1_048_576
+ARTIFACT_UPLOAD_MAX_BYTES: Final = 1_048_576
+ARTIFACT_FILE_MAX_BYTES: Final = 1024 * 1024 * 1024
+# Files of one run that are looked at in one request, and how much of them is hashed: some ten seconds of work.
+ARTIFACT_FILES_MAX: Final = 1_000
+ARTIFACT_VERIFY_MAX_BYTES: Final = 8 * 1024 * 1024 * 1024
+ARTIFACT_LIST_LIMIT_MAX: Final = 1_000
+
+# Projects.
+ASSIGNED_RUNS_MAX: Final = 1_000
+# A path of 4,096 characters can be that deep; nobody's is.
+PROJECT_FOLDERS_MAX: Final = 200
+
+# Retention. A call removes what it can in a few seconds, and says when there is more.
+PRUNE_DEFAULT_RUNS: Final = 1_000
+PRUNE_MAX_RUNS: Final = 10_000
+RETENTION_DAYS_MAX: Final = 100 * 366
+RETENTION_SECONDS_MAX: Final = RETENTION_DAYS_MAX * 24 * 3600.0
+STATS_PROJECTS_MAX: Final = 100
+
+# Schedules. A chain is an action after an action; the peer's bound on both.
+MAX_CHAIN_DEPTH: Final = 10
+CRON_MAX_CHARS: Final = 200
+# Ten years: beyond, an interval is a mistake.
+INTERVAL_SECONDS_MAX: Final = 10 * 366 * 24 * 3600
+PREVIEW_DEFAULT_COUNT: Final = 10
+PREVIEW_MAX_COUNT: Final = 50
+SCHEDULE_LIST_LIMIT_MAX: Final = 1_000
+# One file of schedules, applied as a whole in one transaction.
+SCHEDULES_PER_SET_MAX: Final = 1_000
+# A due instant that is met so late is not a miss.
+MISSED_AFTER_SECONDS: Final = 60.0
+# GitHub asks pollers of one resource not to come more often (its X-Poll-Interval).
+GITHUB_POLL_SECONDS_MIN: Final = 1
+BUDGET_USD_MAX: Final = 1_000_000.0
+BUDGET_TOKENS_MAX: Final = 10**12
 
 # Streams.
 HEARTBEAT_SECONDS: Final = 5.0

@@ -116,6 +116,10 @@ def _in_our_words(code: str, message: str, context: Mapping[str, Any]) -> tuple[
         return code, PATTERN_RULES.get(context["pattern"], message)
     if code == "string_unicode":
         return "unsafe_text", "must not contain a lone surrogate"
+    if code == "tuple_type":
+        return code, "must be a list"
+    if code in ("model_attributes_type", "model_type", "dict_type"):
+        return code, "must be an object"
     if code == "union_tag_not_found":
         return code, f"needs {context['discriminator']}"
     if code == "union_tag_invalid":

@@ -18,6 +18,7 @@ from contract.limits import (
     MESSAGE_LIMIT_MAX,
     TAGS_PER_RUN_MAX,
 )
+from contract.projects import ProjectName
 
 RunSort = Literal["recent", "started", "cost"]
 TagsMatch = Literal["all", "any"]
@@ -186,7 +187,7 @@ class StartRun(ContractModel):
     playbook_name: Name | None = None
     agent_name: Name | None = None
     invocation_id: Identifier | None = None
-    project: Name | None = None
+    project: ProjectName | None = None
     model: Name | None = None
     provider: Name | None = None
     tags: Annotated[Tup[Tag], Field(max_length=TAGS_PER_RUN_MAX)] = ()

@@ -29,7 +29,7 @@ from contract.diffs import DefinitionDiff, DiffQuery
 from contract.errors import NotFound, ValidationFailure
 from contract.parsing import parse_model, strict_json_loads
 from definitions.names import require_name
-from studio_project.api import body_of, optional_body_of, query_of, respond
+from studio_project.api import body_of, optional_body_of, query_of, refuse_body, respond
 from studio_project.composition import get_studio
 from studio_project.openapi import describes
 
@@ -89,7 +89,7 @@ async def save_file_definition(request: HttpRequest, kind: str, name: str) -> Ht
 async def delete_definition(request: HttpRequest, kind: str, name: str) -> HttpResponse:
     """Record the deletion as a version and remove the file."""
     _refuse_preconditions(request)
-    _refuse_body(request)
+    refuse_body(request)
     command = query_of(DeleteDefinition, request)
     return respond(await get_studio().delete_definition(kind, name, command))
 
@@ -176,13 +176,6 @@ def _refuse_preconditions(request: HttpRequest) -> None:
         if header in request.headers:
             message = "is not read here: give `expected_version`"
             raise ValidationFailure.at(header, code="precondition", message=message)
-
-
-def _refuse_body(request: HttpRequest) -> None:
-    """Refuse what would not be read: an expected version in it would be lost without a word."""
-    if request.body.strip() not in (b"", b"null", b"{}"):
-        message = "a deletion has no body: its fields are query parameters"
-        raise ValidationFailure.at(code="body", message=message)
 
 
 def _number_of(kind: str, name: str, version: str) -> int:

@@ -6,6 +6,7 @@ from ninja import Router
 from contract.actions import LaunchResult, LaunchRun
 from contract.base import ContractModel, Page
 from contract.events import RecordEvents, RecordResult
+from contract.retention import PruneResult, PruneRuns
 from contract.runs import (
     CancelResult,
     CancelRun,
@@ -22,6 +23,7 @@ from contract.runs import (
     StartRun,
     TagsResult,
 )
+from contract.stats import Stats, StatsQuery
 from studio_project.api import body_of, optional_body_of, query_of, respond
 from studio_project.composition import get_studio
 from studio_project.http_errors import ACCEPTED, CREATED
@@ -104,3 +106,17 @@ async def get_invocation(request: HttpRequest, invocation_id: str) -> HttpRespon
     """An invocation with its runs."""
     query_of(ContractModel, request)
     return respond(await get_studio().get_invocation(invocation_id))
+
+
+@router.post("/retention/prune", **describes(PruneResult, body=PruneRuns), tags=["upkeep"])
+async def prune_runs(request: HttpRequest) -> HttpResponse:
+    """Remove old runs with all that belongs to them, a bounded number at a time."""
+    command = body_of(PruneRuns, request)
+    return respond(await get_studio().prune_runs(command))
+
+
+@router.get("/stats", **describes(Stats, query=StatsQuery), tags=["upkeep"])
+async def get_stats(request: HttpRequest) -> HttpResponse:
+    """Counts by status, spend by project, the queue and the store, all of one instant."""
+    query = query_of(StatsQuery, request)
+    return respond(await get_studio().get_stats(query))

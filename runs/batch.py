@@ -17,7 +17,7 @@ from contract.events import (
     UsageEvent,
 )
 from contract.limits import BRANCHES_PER_RUN_MAX
-from runs.money import add_known, to_micros
+from contract.money import add_known, to_micros
 from runs.reasons import default_reason, reason_fault
 from runs.transitions import Verdict, judge
 

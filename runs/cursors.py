@@ -5,6 +5,7 @@ from typing import Final
 
 from contract.cursors import cursor_fault, list_identity, seal, unseal
 from contract.errors import ValidationFailure
+from contract.retention import PruneRuns
 from contract.runs import EvidenceRequest, RunQuery
 
 _START: Final = 0
@@ -88,6 +89,19 @@ def decode_invocations(cursor: str | None, kind: str | None) -> ListPosition | N
     if cursor is None:
         return None
     key, number = unseal(cursor, "i", kind or "", shape=(float, int))
+    return ListPosition(key, number)
+
+
+def encode_prune(command: PruneRuns, position: ListPosition) -> str:
+    """Make the cursor that goes on after a run that was looked at, by its end."""
+    return seal("p", list_identity(command), position.key, position.number)
+
+
+def decode_prune(command: PruneRuns) -> ListPosition | None:
+    """Read the cursor of a removal; ValidationFailure for one of another command."""
+    if command.cursor is None:
+        return None
+    key, number = unseal(command.cursor, "p", list_identity(command), shape=(float, int))
     return ListPosition(key, number)
 
 

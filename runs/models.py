@@ -19,6 +19,7 @@ _FILTERS: Final = {
     "kind": "kind",
     "invocation": "invocation",
 }
+_ALSO: Final = {("project", "updated_at"): ("status", "last_activity_at")}  # what a list of projects says of its runs
 
 
 def _list_indexes() -> list[models.Index]:
@@ -28,8 +29,8 @@ def _list_indexes() -> list[models.Index]:
         for sort, key in _SORTS.items()
     ]
     filtered = [
-        models.Index(fields=[column, f"-{key}", "-id"], name=f"run_{filtering}_by_{sort}")
-        for filtering, column in _FILTERS.items()
+        models.Index(fields=[column, f"-{key}", "-id", *_ALSO.get((column, key), ())], name=f"run_{named}_by_{sort}")
+        for named, column in _FILTERS.items()
         for sort, key in _SORTS.items()
     ]
     return plain + filtered
@@ -112,6 +113,14 @@ class RunRecord(models.Model):
         verbose_name = "run"
         indexes: ClassVar = [
             *_list_indexes(),
+            # What may go is found oldest first. A run that has not ended costs it nothing.
+            models.Index(fields=["ended_at", "id"], condition=Q(ended_at__isnull=False), name="run_by_end"),
+            # What statistics sum up over a window of starts, so that they read this index alone.
+            models.Index(
+                fields=["started_at", "project", "cost_micros", "input_tokens", "output_tokens"],
+                condition=Q(started_at__isnull=False),
+                name="run_spend",
+            ),
         ]
         constraints: ClassVar = [
             models.CheckConstraint(

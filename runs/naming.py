@@ -1,6 +1,6 @@
 """The text that a search looks in, folded the same way on every database."""
 
-import unicodedata
+from contract import folding
 
 # Stands between name and agent, and in no folded text: a match never spans both.
 _BETWEEN = "\n"
@@ -12,6 +12,5 @@ def search_text(name: str | None, agent_name: str | None) -> str:
 
 
 def fold(text: str) -> str:
-    """Return the form in which two texts that differ by case or composition only are equal."""
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
-    return folded.replace(_BETWEEN, " ")
+    """Return the form in which two texts that differ by case or composition only are equal, on one line."""
+    return folding.fold(text).replace(_BETWEEN, " ")

@@ -16,7 +16,16 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from studio_project.admin_values import CELL_MAX_CHARS, FIELD_MAX_CHARS, cut, excerpt, instant_text, json_text, usd_text
+from studio_project.admin_values import (
+    CELL_MAX_CHARS,
+    FIELD_MAX_CHARS,
+    NOTHING,
+    cut,
+    excerpt,
+    instant_text,
+    json_text,
+    usd_text,
+)
 from studio_project.config import current_config
 
 if TYPE_CHECKING:
@@ -56,12 +65,12 @@ def head(field: str) -> Shown:
 
 def pretty(field: str) -> Shown:
     """Show JSON text over several lines."""
-    return _column(field, lambda record: _block(json_text(getattr(record, field))))
+    return _column(field, lambda record: text_block(json_text(getattr(record, field))))
 
 
 def plain(field: str) -> Shown:
     """Show text as it is, over its own lines."""
-    return _column(field, lambda record: _block(cut(getattr(record, field), FIELD_MAX_CHARS)))
+    return _column(field, lambda record: _lines(getattr(record, field)))
 
 
 def _column(field: str, shown: Shown, *, sort: str | None = None) -> Shown:
@@ -73,7 +82,12 @@ def _column(field: str, shown: Shown, *, sort: str | None = None) -> Shown:
     return described
 
 
-def _block(text: str) -> SafeString:
+def _lines(text: str | None) -> str:
+    return NOTHING if text is None else text_block(cut(text, FIELD_MAX_CHARS))
+
+
+def text_block(text: str) -> SafeString:
+    """Show text as it is, over its own lines."""
     return format_html('<pre style="margin: 0; white-space: pre-wrap; overflow-wrap: anywhere">{}</pre>', text)
 
 

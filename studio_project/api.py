@@ -5,6 +5,7 @@ in openapi.py says the same to the schema. Errors are http_errors' alone. The ro
 they import this module.
 """
 
+import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import wraps
 from typing import Any, Final, TypeVar, cast
@@ -18,14 +19,16 @@ from pydantic import BaseModel
 
 from contract.application import ContractInfo
 from contract.base import ContractModel
-from contract.errors import RequestRefused
+from contract.errors import RequestRefused, ValidationFailure
 from contract.limits import CONTRACT_VERSION
 from contract.parsing import parse_model, parse_query, strict_json_loads
+from studio_project.asgi_types import RECEIVE
 from studio_project.composition import get_studio
 from studio_project.http_errors import OK, django_response, install
 from studio_project.openapi import Json, completed, describes
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 _JSON: Final = "application/json"
 _EMPTY_BODIES = (b"", b"null")
@@ -49,6 +52,32 @@ def body_of(model: type[M], request: HttpRequest) -> M:
 def optional_body_of(model: type[M], request: HttpRequest) -> M:
     """Read a body that may be missing or null, which is the model's defaults."""
     return model() if request.body.strip() in _EMPTY_BODIES else body_of(model, request)
+
+
+def refuse_body(request: HttpRequest) -> None:
+    """Refuse what a deletion would not read: an expectation in it would be lost without a word. ValidationFailure."""
+    if request.body.strip() not in (*_EMPTY_BODIES, b"{}"):
+        message = "a deletion has no body: its fields are query parameters"
+        raise ValidationFailure.at(code="body", message=message)
+
+
+async def unless_gone(request: HttpRequest, work: Coroutine[Any, Any, T]) -> T:
+    """Do what takes long and changes nothing, but no longer than its sender waits for the answer.
+
+    RequestRefused when the sender has left: nobody reads that.
+    """
+    receive = getattr(request, "scope", {}).get(RECEIVE)
+    if receive is None:
+        return await work
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(receive())
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise RequestRefused("bad_request", "the client has left")
+    finally:
+        working.cancel()
+        leaving.cancel()
 
 
 def get_only(view: Callable[..., HttpResponse]) -> Callable[..., Coroutine[Any, Any, HttpResponse]]:

@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from django.urls import re_path, set_script_prefix
 
 from contract.errors import RequestRefused
-from studio_project.asgi_types import App, Event, Send
+from studio_project.asgi_types import RECEIVE, App, Event, Send
 from studio_project.http_errors import django_response
 from studio_project.request_rules import is_admin
 from studio_project.security import Guarded, SecurityMiddleware
@@ -72,7 +72,7 @@ class RequestHandler(ASGIHandler):
             return
         with body:
             set_script_prefix("/")
-            request, refused = self.create_request(scope, body)
+            request, refused = self.create_request({**scope, RECEIVE: receive}, body)
             response: Any = await self.get_response_async(request) if request else refused
             try:
                 await self.send_response(_measured(response), send)

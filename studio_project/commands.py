@@ -27,6 +27,7 @@ from contract.client import RemoteStudio
 from contract.errors import RequestRefused, StudioError, ValidationFailure
 from studio_project.composition import get_studio
 from studio_project.config import StudioConfig, current_config
+from studio_project.home import is_worked
 from studio_project.terminal import OutputLost, Terminal
 
 T = TypeVar("T")
@@ -77,6 +78,12 @@ def choose_target(remote: str | None, token: str | None, config: StudioConfig) -
         return Target()
     configured = config.auth_token or config.auth_read_token
     return Target(url=url, token=configured if token is None else SecretStr(token))
+
+
+def nobody_works(remote: str | None, token: str | None) -> bool:
+    """Say whether nobody executes what is queued, as far as this process can see."""
+    config = current_config()
+    return choose_target(remote, token, config).url is None and not is_worked(config.home)
 
 
 @asynccontextmanager

@@ -4,35 +4,47 @@
 """
 
 import os
-import re
 from collections.abc import Collection, Mapping
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
-from zoneinfo import ZoneInfo
 
-from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
-    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
 
+from contract.limits import RETENTION_DAYS_MAX
 from studio_project.config_execution import (
     ALLOWED_EXECUTABLES,
     GRACE_SECONDS_MAX,
     Deadlines,
+    Queue,
     Runtimes,
     default_deadlines,
     default_runtimes,
+    queue_faults,
     read_runtimes,
 )
 from studio_project.config_file import ConfigFile, read_config_file, suggestion
+from studio_project.config_values import (
+    GITHUB_API_URL,
+    AbsolutePath,
+    ApiUrl,
+    DatabaseUrl,
+    NameList,
+    Number,
+    Origins,
+    PlainWord,
+    Seconds,
+    Token,
+)
+from studio_project.config_zones import ZoneName, machine_zone
 from studio_project.database_url import Database, parse_database_url
 
 PREFIX = "STUDIO_"
@@ -49,31 +61,6 @@ _GIVEN_ZONE = os.environ.get("TZ")
 # Names under the prefix that are not configuration: the test suite's switches (tests/environment.py).
 _FOREIGN_PREFIXES = ("STUDIO_TEST_",)
 
-# Visible ASCII without spaces: what an Authorization header carries unchanged (RFC 9110, 5.6.2 and 11.4).
-_TOKEN = re.compile(r"[\x21-\x7e]+")
-_PLAIN_WORD = "must be visible ASCII characters without spaces, and not empty"
-_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@,]+")
-
-# What ZoneInfo raises for a name that is no zone: a KeyError mostly, an OSError for a folder as "America".
-_NO_ZONE = (ValueError, OSError, KeyError)
-
-
-def _split_commas(value: object) -> object:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return value
-
-
-def _refuse_bool(value: object) -> object:
-    if isinstance(value, bool):
-        raise PydanticCustomError("not_a_number", "must be a number")
-    return value
-
-
-NameList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
-Number = Annotated[int, BeforeValidator(_refuse_bool)]
-Seconds = Annotated[float, BeforeValidator(_refuse_bool)]
-
 
 class ConfigError(Exception):
     """The configuration cannot be used: `problems` has every fault as "where: what", never a secret."""
@@ -89,28 +76,35 @@ class StudioConfig(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True)
 
     home: Path = Field(description="folder of everything Studio keeps; only from the environment")
-    host: str = Field(default="127.0.0.1", description="address the daemon listens on")
+    host: PlainWord = Field(default="127.0.0.1", description="address the daemon listens on")
     port: Number = Field(default=8765, ge=0, le=65535, description="port of the daemon; 0 picks a free one")
-    database_url: SecretStr = Field(description="sqlite:///abs/path or postgresql://user:pw@host:port/name")
-    auth_token: SecretStr | None = Field(default=None, description="bearer token that may read and write")
-    auth_read_token: SecretStr | None = Field(default=None, description="bearer token that may only read")
+    database_url: DatabaseUrl = Field(description="sqlite:///abs/path or postgresql://user:pw@host:port/name")
+    auth_token: Token | None = Field(default=None, description="bearer token that may read and write")
+    auth_read_token: Token | None = Field(default=None, description="bearer token that may only read")
     allowed_hosts: NameList = Field(default=(), description="Host names accepted besides loopback and `host`")
-    cors_origins: NameList = Field(default=(), description="web origins allowed to call the API")
+    cors_origins: Origins = Field(default=(), description="web origins allowed to call the API")
     command_allowlist: Annotated[NameList, ALLOWED_EXECUTABLES] = Field(
         default=(), description="executables a `command` action may start"
     )
-    timezone: str = Field(description="IANA zone in which people read and write instants")
+    timezone: ZoneName = Field(description="IANA zone in which people read and write instants")
     max_concurrent: Number = Field(default=4, ge=0, description="runs executed at a time; 0 is unlimited")
+    queue: Queue = Field(default="local", description="what hands queued runs to workers: local or procrastinate")
     default_runtime: str | None = Field(default=None, description="runtime of actions that name none")
-    execution_root: Path | None = Field(default=None, description="folder of runs that are given none")
+    execution_root: AbsolutePath | None = Field(default=None, description="folder of runs that are given none")
     deadline_seconds: Deadlines = Field(default_factory=default_deadlines, description="how long a run may take")
     grace_seconds: Seconds = Field(
         default=5.0, ge=0, le=GRACE_SECONDS_MAX, description="how long a process may go on after it was told to end"
     )
+    retention_days: Number = Field(
+        default=0, ge=0, le=RETENTION_DAYS_MAX, description="days that ended runs are kept; 0 is for ever"
+    )
+    github_api_url: ApiUrl = Field(default=GITHUB_API_URL, description="where pull requests are asked for")
+    github_token: Token | None = Field(default=None, description="token for GitHub; only read access is needed")
     pass_token: bool = Field(default=False, description="give auth_token to the processes of runs")
     insecure: bool = Field(default=False, description="allow a daemon without tokens beyond loopback")
-    url: str | None = Field(default=None, description="daemon the CLI talks to; only from the environment")
-    run_id: str | None = Field(default=None, description="run a child belongs to; only from the environment")
+    url: PlainWord | None = Field(default=None, description="daemon the CLI talks to; only from the environment")
+    run_id: PlainWord | None = Field(default=None, description="run a child belongs to; only from the environment")
+    artifacts: str | None = Field(default=None, description="folder of that run's files; only from the environment")
 
     _origins: dict[str, Origin] = PrivateAttr(default_factory=dict)
     _runtimes: Runtimes = PrivateAttr(default_factory=default_runtimes)
@@ -149,57 +143,11 @@ class StudioConfig(BaseSettings):
     @property
     def secrets(self) -> tuple[SecretStr, ...]:
         """Every secret set, for those who must keep them out of what they write."""
-        found = (self.auth_token, self.auth_read_token, self.database.password)
+        found = (self.auth_token, self.auth_read_token, self.github_token, self.database.password)
         return tuple(secret for secret in found if secret)
 
-    @field_validator("host", "url", "run_id")
-    @classmethod
-    def _plain_word(cls, value: str | None) -> str | None:
-        if value is not None and not _TOKEN.fullmatch(value):
-            raise PydanticCustomError("plain_word", _PLAIN_WORD)
-        return value
 
-    @field_validator("auth_token", "auth_read_token")
-    @classmethod
-    def _usable_token(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and not _TOKEN.fullmatch(value.get_secret_value()):
-            raise PydanticCustomError("token", _PLAIN_WORD)
-        return value
-
-    @field_validator("database_url")
-    @classmethod
-    def _usable_database(cls, value: SecretStr) -> SecretStr:
-        try:
-            parse_database_url(value.get_secret_value())
-        except ValueError as error:
-            raise PydanticCustomError("database_url", "{why}", {"why": str(error)}) from None
-        return value
-
-    @field_validator("cors_origins")
-    @classmethod
-    def _usable_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if not all(_ORIGIN.fullmatch(origin) for origin in value):
-            raise PydanticCustomError("origin", "must be origins such as https://studio.example, without a path")
-        return value
-
-    @field_validator("execution_root")
-    @classmethod
-    def _absolute_root(cls, value: Path | None) -> Path | None:
-        if value is not None and (not value.is_absolute() or "\0" in str(value)):
-            raise PydanticCustomError("absolute", "must be an absolute path")
-        return value
-
-    @field_validator("timezone")
-    @classmethod
-    def _known_zone(cls, value: str) -> str:
-        try:
-            ZoneInfo(value)
-        except _NO_ZONE:
-            raise PydanticCustomError("timezone", "is not an IANA time zone such as Europe/Berlin") from None
-        return value
-
-
-ENVIRONMENT_ONLY = frozenset({"home", "url", "run_id"})
+ENVIRONMENT_ONLY = frozenset({"home", "url", "run_id", "artifacts"})
 FILE_KEYS = frozenset(StudioConfig.model_fields) - ENVIRONMENT_ONLY
 
 
@@ -212,7 +160,7 @@ def load_config(environ: Mapping[str, str], *, localtime: Path = Path("/etc/loca
     file = read_config_file(home / FILE_NAME, known=FILE_KEYS, elsewhere=ENVIRONMENT_ONLY)
     from_env = _environment(environ)
     database_url = "sqlite://" + quote(str(home / DATABASE_NAME))
-    defaults = {"database_url": database_url, "timezone": _machine_zone(localtime)}
+    defaults = {"database_url": database_url, "timezone": machine_zone(localtime)}
     values = defaults | file.values | from_env | {"home": home}
     origins = _origins(file, from_env)
     runtimes, runtime_problems = read_runtimes(file.runtimes)
@@ -225,6 +173,8 @@ def load_config(environ: Mapping[str, str], *, localtime: Path = Path("/etc/loca
         problems += _describe(error, origins)
     problems += _equal_tokens(values)
     problems += _unknown_default(values, runtimes, origins)
+    if config is not None:
+        problems += queue_faults(config.queue, config.database.engine, _place("queue", origins["queue"]))
     if problems or config is None:
         raise ConfigError(tuple(problems))
     config._origins.update(origins)  # noqa: SLF001 (this and the next: the model's own loader)
@@ -290,15 +240,6 @@ def _unknown_names(environ: Mapping[str, str]) -> list[str]:
     known = {PREFIX + field.upper() for field in StudioConfig.model_fields}
     mine = {name for name in environ if name.startswith(PREFIX) and not name.startswith(_FOREIGN_PREFIXES)}
     return [f"{name}: is not a known variable{suggestion(name, known)}" for name in sorted(mine - known)]
-
-
-def _machine_zone(localtime: Path) -> str:
-    """The zone that the machine's clock is set to, where the link names one; UTC otherwise."""
-    try:
-        _, found, zone = str(localtime.readlink()).partition("zoneinfo/")
-        return ZoneInfo(zone).key if found else "UTC"
-    except _NO_ZONE:
-        return "UTC"
 
 
 def _origins(file: ConfigFile, from_env: Mapping[str, Any]) -> dict[str, Origin]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
@@ -17,6 +17,7 @@ from runs.runtimes import ACTION_KINDS, RUNTIME_KINDS, SHIPPED, Runtime, Templat
 from studio_project.config_file import suggestion
 
 Runtimes = Mapping[str, Runtime]
+Queue = Literal["local", "procrastinate"]
 # Where it is in a table, and what is wrong there.
 _Fault: TypeAlias = tuple[Path, str]
 
@@ -96,6 +97,13 @@ def default_deadlines() -> Mapping[ActionKind, float]:
 def default_runtimes() -> Runtimes:
     """Return the runtimes of a configuration that describes none."""
     return SHIPPED
+
+
+def queue_faults(queue: Queue, engine: str, place: str) -> list[str]:
+    """Say at its place what keeps a queue from being bound."""
+    if queue == "local" or engine == "postgresql":
+        return []
+    return [f"{place}: procrastinate works on PostgreSQL only: set database_url to one, or leave the queue local"]
 
 
 def read_runtimes(tables: Mapping[str, Any]) -> tuple[Runtimes, tuple[str, ...]]:

@@ -16,8 +16,14 @@ _TABLES = {
         "grace_seconds": "grace_seconds",
         "max_concurrent": "max_concurrent",
         "pass_token": "pass_token",
+        "queue": "queue",
         "root": "execution_root",
-    }
+    },
+    "retention": {"runs_days": "retention_days"},
+    "github": {
+        "api_url": "github_api_url",
+        "token": "github_token",
+    },
 }
 # The table of tables that describe things with names of their own.
 _RUNTIMES = "runtimes"

@@ -35,7 +35,7 @@ def make() -> dict[str, str]:
         home, made = Path(folder, "home"), Path(folder, "made")
         home.mkdir()
         command = [sys.executable, "-m", "django", *RECORD_COMMAND, str(made)]
-        environment = isolated_environment(home, auth_token=TOKEN)
+        environment = isolated_environment(home, auth_token=TOKEN, timezone="UTC")
         done = subprocess.run(  # noqa: S603 (this very program)
             command, cwd=_PROJECT, env=environment, capture_output=True, text=True, check=False
         )

@@ -2,8 +2,9 @@
 
 One story is told to an empty store: a run with two branches and signals that ends well, one that is cancelled, and
 one that never says anything; then an agent that is saved, edited by hand, rolled back and deleted, and a playbook that
-does not reach its file; then a run that is launched, executed, and launched again. What the application answers is
-kept, byte for byte where it is a stream.
+does not reach its file; then a run that is launched, executed, and launched again; then artifacts, a project that gets
+runs, and a schedule with what people do with it. What the application answers is kept, byte for byte where it is a
+stream.
 """
 
 import json
@@ -12,6 +13,8 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, Protocol
 
 from contract.errors import PermissionDenied, ReconciliationRequired
+from studio_project import contract_artifacts as artifacts
+from studio_project import contract_schedules
 from studio_project.asgi_types import App
 from studio_project.config import StudioConfig
 from studio_project.contract_asgi import AsgiClient, Exchange, Request
@@ -33,6 +36,7 @@ from studio_project.contract_story import (
     LAUNCH,
     LAUNCHES,
     LIVE,
+    PROJECTS,
     QUIET,
     QUIET_RUN,
     REFUSED,
@@ -95,6 +99,9 @@ class Recording:
         await self._read()
         await self._define()
         await self._launch()
+        await self._save_artifacts()
+        await self._group()
+        await self._schedule()
         await self._redirects()
         await self._errors()
         await self._goodbyes(messages, signals)
@@ -162,6 +169,28 @@ class Recording:
         launched = json.loads(self._files["examples/launch-result.json"])
         await self._keep("run-detail-launched", Request(path=f"{RUNS}{launched['run_id']}"))
 
+    async def _save_artifacts(self) -> None:
+        await self._keep("artifact-saved", artifacts.SAVED)
+        artifact_id = json.loads(self._files["examples/artifact-saved.json"])["id"]
+        await self._keep("artifact-detail", artifacts.detail(artifact_id))
+        await self._keep("artifacts-page", artifacts.LISTED)
+        artifacts.leave_a_file(self._studio.config.home)
+        await self._keep("artifact-verification", artifacts.VERIFIED)
+        request = artifacts.content(artifact_id)
+        exchange, body = await self._client.whole(request)
+        example = artifacts.content_example(request, exchange.status, dict(_headers(exchange)), body)
+        self._files["examples/artifact-content.json"] = as_text(example)
+
+    async def _group(self) -> None:
+        for name, request in PROJECTS.items():
+            await self._keep(name, request)
+
+    async def _schedule(self) -> None:
+        await self._keep("schedule-created", contract_schedules.CREATE)
+        made = json.loads(self._files["examples/schedule-created.json"])
+        for name, request in contract_schedules.looked_at(made["schedule_id"], made["updated_at"]).items():
+            await self._keep(name, request)
+
     async def _redirects(self) -> None:
         requests = (
             Request(path="/api/v1/runs", query="status=running&limit=5"),
@@ -184,7 +213,7 @@ class Recording:
     def _refused(self) -> list[tuple[Request, Callable[[], None]]]:
         quiet = Request(path=QUIET)
         return [
-            *((request, _nothing) for request in REFUSED),
+            *((request, _nothing) for request in (*REFUSED, contract_schedules.FAULTY)),
             (quiet, self._failing(PermissionDenied("the path leaves its root"))),
             (quiet, self._failing(ReconciliationRequired("00000000000000ff"))),
             (quiet, self._failing(RuntimeError("not told to clients"))),

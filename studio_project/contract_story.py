@@ -93,6 +93,18 @@ LAUNCH: Final[Document] = {
     "tags": ["review"],
     "deadline_seconds": 900.0,
 }
+PROJECTS: Final[dict[str, Request]] = {
+    "project-created": post("/api/v1/projects/", {"name": "github.com/team/thing", "path": "/srv/thing"}),
+    "runs-assigned": post("/api/v1/projects/github.com/team/thing/assign", {"unassigned": True}),
+    "project-changed": Request(
+        method="PATCH", path="/api/v1/projects/github.com/team/thing", body={"name": "thing", "path": None}
+    ),
+    "projects-page": Request(path="/api/v1/projects/"),
+    "project-detected": post(
+        "/api/v1/projects/detect", {"folders": ["/srv/thing", "/srv", "/"], "remote_url": "git@host:team/thing.git"}
+    ),
+    "project-deleted": Request(method="DELETE", path="/api/v1/projects/thing", query="detach=true"),
+}
 _TOO_LARGE: Final = {"content-length": str(BODY_MAX_BYTES + 1)}
 REFUSED: Final[tuple[Request, ...]] = (
     Request(path=RUNS, query="status=finished&project=a&project_is_null=true"),
@@ -106,6 +118,9 @@ REFUSED: Final[tuple[Request, ...]] = (
     Request(method="PUT", path=f"{DEFINITIONS}agent/reviewer!", body={"content": ""}),
     post(LAUNCHES, {"kind": "command", "command": ["reboot"], "prompt": "Now.", "cwd": "here"}),
     post(LAUNCHES, {"kind": "flow_yaml", "flow_yaml": "steps:\n  - [1, 2\n", "runtime": "li"}),
+    post("/api/v1/projects/", {"name": "team//thing", "path": "here"}),
+    Request(path="/api/v1/projects/github.com/team/nothing"),
+    Request(method="DELETE", path="/api/v1/projects/studio"),
     Request(path="/api/v1/runs/nobody"),
     Request(path="/api/v1/runs/nobody/signals"),
     Request(path=f"{DEFINITIONS}robot/reviewer"),

@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -21,10 +22,11 @@ from studio_project.config import StudioConfig
 from studio_project.first_admin import create_first_admin
 from studio_project.home import HomeLock
 from studio_project.http_errors import incident
+from studio_project.part_process import KILLED_BY_HAND
 from studio_project.readiness import Readiness
 from studio_project.schema import migrate, refuse_missing, refuse_unknown, schema_state, usable_database
 from studio_project.server import StudioServer, run_on_reactor
-from studio_project.worker import KILLED_BY_HAND, work
+from studio_project.worker import work
 
 _log = logging.getLogger(__name__)
 
@@ -46,13 +48,15 @@ class ServeRefused(Exception):
 class ServeOptions:
     """How to serve.
 
-    Without `work` queued runs wait for a worker elsewhere. The `background` parts start when the store is reconciled,
-    `once_ready` when the gate is open; all run until the end, when they are cancelled.
+    Without `work` queued runs wait for a worker elsewhere; without `schedule` nothing fires here. The `background`
+    parts start when the store is reconciled, `once_ready` when the gate is open; all run until the end, when they are
+    cancelled.
     """
 
     migrate: bool = True
     insecure: bool = False
     work: bool = True
+    schedule: bool = True
     background: Sequence[Part] = ()
     once_ready: Sequence[Part] = ()
 
@@ -145,7 +149,9 @@ class Daemon:
         """Reconcile, then start the parts, then open the gate: no stale row is ever served as healthy."""
         await studio.reconcile()
         worker = (partial(work, studio),) if self._options.work else ()
-        self._begin((studio.keep_reconciled, *worker, *self._options.background))
+        scheduler = (studio.schedule,) if self._options.schedule else ()
+        kept = (studio.keep_reconciled, studio.keep_pruned)
+        self._begin((*kept, *worker, *scheduler, *self._options.background))
         studio.readiness.mark_ready()
         self._say("Ready.")
         self._begin(self._options.once_ready)
@@ -181,8 +187,9 @@ class Daemon:
     def _on_signal(self) -> None:
         if self._stop.is_set():
             os._exit(KILLED_BY_HAND)
-        self._say("Stopping; once more to stop at once.")
         self._stop.set()
+        with suppress(OSError):  # who read what is said may be gone
+            self._say("Stopping; once more to stop at once.")
 
 
 async def watched(part: Part) -> None:

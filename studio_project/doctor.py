@@ -5,6 +5,7 @@ The facts are gathered by studio_project/doctor_facts.py. A `fail` keeps a daemo
 """
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -76,7 +77,7 @@ class HomeFacts:
 class DatabaseFacts:
     """The database as it answers; `fault` says why it does not, `absent` that it is yet to be made.
 
-    `reconciliations` are pending; None where the schema does not tell yet.
+    `reconciliations` are pending; None where the schema does not tell yet. `shrinks` says that room can be given back.
     """
 
     absent: bool = False
@@ -86,6 +87,7 @@ class DatabaseFacts:
     journal_mode: str | None = None
     size_bytes: int = 0
     wal_bytes: int = 0
+    shrinks: bool = True
     reconciliations: int | None = None
 
 
@@ -115,6 +117,7 @@ def diagnose(config: StudioConfig, facts: Facts) -> Diagnosis:
         *_home(facts.home),
         _disk(facts.home),
         *_database(config, facts.database),
+        _queue(config, facts.database.schema),
         _port(config, facts),
         _access(config),
         Finding(level="ok", subject="timezone", detail=f"{config.timezone}, where it is {_clock(facts.now)}"),
@@ -210,6 +213,8 @@ def _database(config: StudioConfig, database: DatabaseFacts) -> Iterator[Finding
         yield _schema(database.schema)
     if database.journal_mode is not None:
         yield _journal(database, database.journal_mode)
+    if not database.shrinks:
+        yield _unshrinkable(config)
     if database.reconciliations is not None:
         yield _definitions(database.reconciliations)
 
@@ -224,6 +229,16 @@ def _schema(schema: SchemaState) -> Finding:
     return _ok("schema", "up to date")
 
 
+def _queue(config: StudioConfig, schema: SchemaState | None) -> Finding:
+    if config.queue == "local":
+        return _ok("queue", "local: workers look into the database themselves")
+    if schema is not None and any(step.startswith(f"{config.queue}.") for step in schema.missing):
+        remedy = "`manage.py serve` makes them, or `manage.py migrate`"
+        return _warn("queue", f"{config.queue}, and its tables are missing", remedy)
+    there = "" if schema is None else "; its tables are there"
+    return _ok("queue", f"{config.queue}: it calls workers for what waits{there}")
+
+
 def _journal(database: DatabaseFacts, mode: str) -> Finding:
     if mode != "wal":
         detail = f"{mode} instead of wal: readers and the writer stand in each other's way"
@@ -232,6 +247,15 @@ def _journal(database: DatabaseFacts, mode: str) -> Finding:
         detail = f"wal, but its log has {database.wal_bytes // _MIB:,} MiB"
         return _warn("journal", detail, "a reader holds it open: restart the daemon and whatever else reads the file")
     return _ok("journal", f"wal, its log has {database.wal_bytes / _MIB:,.1f} MiB")
+
+
+def _unshrinkable(config: StudioConfig) -> Finding:
+    statement = "PRAGMA auto_vacuum = INCREMENTAL; VACUUM"
+    return _warn(
+        "room",
+        "the file never gets smaller: it was made before old runs could be removed, and their room is only used again",
+        f"stop the daemon, then once: sqlite3 {shlex.quote(config.database.name)} '{statement}'",
+    )
 
 
 def _definitions(pending: int) -> Finding:

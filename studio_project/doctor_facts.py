@@ -63,6 +63,7 @@ def database_facts(config: StudioConfig) -> DatabaseFacts:
     try:
         schema = schema_state()
         version, size_bytes, journal_mode = _sqlite() if connection.vendor == "sqlite" else _postgresql()
+        shrinks = _sqlite_shrinks() if connection.vendor == "sqlite" else True
         reconciliations = None if schema.missing or schema.unknown else _pending_reconciliations()
     except DatabaseError as error:
         return DatabaseFacts(fault=str(error).strip().partition("\n")[0])
@@ -74,6 +75,7 @@ def database_facts(config: StudioConfig) -> DatabaseFacts:
         size_bytes=size_bytes,
         journal_mode=journal_mode,
         wal_bytes=wal_bytes,
+        shrinks=shrinks,
         reconciliations=reconciliations,
     )
 
@@ -97,6 +99,12 @@ def _sqlite() -> tuple[str, int, str | None]:
         [page_bytes] = cursor.execute("PRAGMA page_size").fetchone()
         [journal_mode] = cursor.execute("PRAGMA journal_mode").fetchone()
     return f"SQLite {version}", pages * page_bytes, journal_mode
+
+
+def _sqlite_shrinks() -> bool:
+    with connection.cursor() as cursor:
+        [mode] = cursor.execute("PRAGMA auto_vacuum").fetchone()
+    return bool(mode)
 
 
 def _postgresql() -> tuple[str, int, str | None]:

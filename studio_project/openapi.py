@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from ninja.schema import NinjaGenerateJsonSchema
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, RootModel, TypeAdapter
 
 from contract.errors import ErrorBody
 from contract.events import FramePayload
@@ -26,6 +26,8 @@ _ANY_REQUEST: Final = ("bad_request", "internal", "invalid_host", "state_unavail
 _WRITING_REQUEST: Final = ("origin_refused", "payload_too_large", "unsupported_media_type")
 _STREAM_PAYLOAD: Final = "StreamPayload"
 _JSON: Final = "application/json"
+_BYTES: Final = "application/octet-stream"
+_RAW: Final = "x-raw"
 
 
 def describes(
@@ -50,6 +52,16 @@ def describes(
         schema = _body_schema(body, path_fields)
         extra["requestBody"] = {"content": {_JSON: {"schema": schema}}, "required": body_required}
     return {"response": {status: success}, "openapi_extra": extra}
+
+
+class RawBytes(RootModel[bytes]):
+    """Bytes as they are."""
+
+
+def describes_bytes(*, headers: Mapping[str, str], errors: Iterable[str] = ()) -> Json:
+    """Return the same for an endpoint that answers with bytes; `headers` say what they are, by name."""
+    described = {name: {"description": words, "schema": {"type": "string"}} for name, words in headers.items()}
+    return {"response": {OK: RawBytes}, "openapi_extra": {ERROR_CODES: sorted(errors), _RAW: described}}
 
 
 def _body_schema(model: type[BaseModel], path_fields: Iterable[str]) -> Json:
@@ -133,13 +145,19 @@ def _operation(path: str, method: str, operation: Json, components: Json) -> Jso
     unsafe = method.upper() in BODY_METHODS
     codes = sorted({*_ANY_REQUEST, *operation.get(ERROR_CODES, ()), *(_WRITING_REQUEST if unsafe else ())})
     responses = {str(status): answer for status, answer in operation["responses"].items()}
+    if _RAW in operation:
+        responses[str(OK)] = _raw_answer(responses[str(OK)], operation[_RAW])
     return {
-        **operation,
+        **{key: value for key, value in operation.items() if key != _RAW},
         **_hoisted_body(operation, components),
         "responses": {**responses, **_error_answers(codes)},
         ERROR_CODES: codes,
         AUTH: auth_class(method.upper(), path),
     }
+
+
+def _raw_answer(answer: Json, headers: Json) -> Json:
+    return {**answer, "headers": headers, "content": {_BYTES: answer["content"][_JSON]}}
 
 
 def _error_answers(codes: Iterable[str]) -> Json:

@@ -24,7 +24,7 @@ BODY_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # here must never reach it, or `post` would pass every rule above as another method and then be a POST.
 METHODS: Final = SAFE_METHODS | BODY_METHODS
 # POST paths that only read, because their question does not fit a query string.
-READING_POSTS: Final[frozenset[str]] = frozenset()
+READING_POSTS: Final[frozenset[str]] = frozenset({"/api/v1/projects/detect", "/api/v1/schedules/preview"})
 
 _PUBLIC_PATHS = frozenset({"/", "/health", "/ready"})
 _STATIC = "/static/"

@@ -90,7 +90,10 @@ INSTALLED_APPS = [
     "schedules",
     "artifacts",
     "projects",
+    # Its migrations know PostgreSQL alone.
+    *(("procrastinate.contrib.django",) if _config.queue == "procrastinate" else ()),
 ]
+PROCRASTINATE_ON_APP_READY = "studio_project.composition.bind_jobs"
 MIDDLEWARE = [
     "studio_project.admin_middleware.AdminSecurity",
     "studio_project.admin_middleware.AdminSession",
@@ -154,5 +157,6 @@ LOGGING = {
         # http_errors logs what is unforeseen, under its incident id; what a client does wrong is the client's to see.
         "django.request": {"level": "CRITICAL"},
         "httpx": {"level": "WARNING"},  # it would tell of each request, between the lines of a command
+        "procrastinate": {"level": "WARNING"},  # and of each job; what becomes of a run is told with the run
     },
 }

@@ -70,6 +70,10 @@ class StateDB:
         """
         return await self._writers.run(partial(_in_transaction, work) if durable else partial(_unhurried, work))
 
+    async def maintain(self, work: Callable[[], T]) -> T:
+        """Run a function where writes run, but in no transaction: for what a database does in none."""
+        return await self._writers.run(work)
+
     def fault(self) -> str | None:
         """Say what keeps the store from being used as far as can be known without asking it, or None."""
         try:

@@ -185,6 +185,16 @@ class Terminal:
         else:
             self._write(text)
 
+    def raw(self, data: bytes) -> None:
+        """Print bytes as they are; on a terminal, which they could steer, as `content` prints what they mean."""
+        buffer = getattr(self._out, "buffer", None)
+        if buffer is None or self._out.isatty():
+            self.content(data.decode(errors="replace"))
+            return
+        self._out.flush()
+        buffer.write(data)
+        buffer.flush()
+
     def note(self, text: str) -> None:
         """Tell people something that is no result."""
         lines = "\n".join(printable_block(text))

@@ -1,4 +1,4 @@
-"""Reads a text whole, as it is, from a file or from standard input."""
+"""Reads a text, or bytes, whole and as it is, from a file or from standard input."""
 
 import os
 import stat
@@ -23,6 +23,13 @@ def read_text(file: str, standard_input: int, *, field: str = "file", max_bytes:
     return _text(shown(file), lambda: _read_file(file, max_bytes), field, max_bytes)
 
 
+def read_bytes(file: str, standard_input: int, *, field: str = "file", max_bytes: int) -> bytes:
+    """Return the bytes that `file` holds, `-` being an open descriptor. ValidationFailure as above, but for text."""
+    if file == STANDARD_INPUT:
+        return _bytes("standard input", lambda: _read(standard_input, max_bytes), field, max_bytes)
+    return _bytes(shown(file), lambda: _read_file(file, max_bytes), field, max_bytes)
+
+
 def read_private(file: Path) -> str:
     """Return what a file of ours holds, in a folder of ours.
 
@@ -33,6 +40,10 @@ def read_private(file: Path) -> str:
 
 
 def _text(name: str, read: Callable[[], bytes], field: str, max_bytes: int) -> str:
+    return _decoded(_bytes(name, read, field, max_bytes), name, field)
+
+
+def _bytes(name: str, read: Callable[[], bytes], field: str, max_bytes: int) -> bytes:
     try:
         raw = read()
     except OSError as fault:
@@ -41,7 +52,7 @@ def _text(name: str, read: Callable[[], bytes], field: str, max_bytes: int) -> s
     if len(raw) > max_bytes:
         message = f"{name} is larger than {max_bytes} bytes"
         raise ValidationFailure.at(field, code="too_large", message=message)
-    return _decoded(raw, name, field)
+    return raw
 
 
 def _read_file(file: str, max_bytes: int) -> bytes:

@@ -8,9 +8,12 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import path
 
+from artifacts.api import router as artifacts_router
 from definitions.api import router as definitions_router
+from projects.api import router as projects_router
 from runs.api import router as runs_router
 from runs.consumers import streams as run_streams
+from schedules.api import router as schedules_router
 from studio_project import error_pages
 from studio_project.api import build_api, get_only
 from studio_project.composition import get_studio
@@ -18,7 +21,9 @@ from studio_project.http_errors import OK, UNAVAILABLE
 from studio_project.request_rules import BODY_METHODS, SAFE_METHODS, is_admin
 from studio_project.version import VERSION
 
-_routers = (runs_router, definitions_router)
+# The one parameter of a path that may hold slashes.
+_WITH_SLASHES = re.escape("{project}")
+_routers = (runs_router, definitions_router, artifacts_router, projects_router, schedules_router)
 _streams = (*run_streams,)
 
 api = build_api(_routers, {stream.template: stream.described() for stream in _streams})
@@ -39,10 +44,12 @@ def methods_of(path: str) -> Collection[str]:
 
 @cache
 def _documented() -> list[tuple[re.Pattern[str], Collection[str]]]:
-    """Return what the schema says of every endpoint, its path as a pattern."""
+    """Return what the schema says of every endpoint, its path as a pattern; what leaves less open comes first."""
     found: list[tuple[re.Pattern[str], Collection[str]]] = []
-    for template, operations in api.get_openapi_schema()["paths"].items():
-        pattern = "[^/]+".join(re.escape(part) for part in re.split(r"{\w+}", template))
+    described = api.get_openapi_schema()["paths"].items()
+    for template, operations in sorted(described, key=lambda item: -len(re.sub(r"{\w+}", "", item[0]))):
+        plain = re.escape(template).replace(_WITH_SLASHES, ".+")
+        pattern = re.sub(r"\\{\w+\\}", "[^/]+", plain)
         methods = {name.upper() for name in operations} & (SAFE_METHODS | BODY_METHODS)
         found.append((re.compile(pattern), methods))
     return found

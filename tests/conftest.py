@@ -4,13 +4,20 @@ import sys
 
 import pytest
 from django.db import connection
+from hypothesis import settings
 
 # By which pytest-django gives a test a database.
 _FIXTURES = {"db", "transactional_db"}
+# For who only asks which lines are reached (tests/architecture/test_testability.py): `--hypothesis-profile=few`.
+settings.register_profile("few", max_examples=5)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On PostgreSQL run what reaches a database; everything else has run on SQLite and would do the same again."""
+    """Run the tests marked `long` first, so that no worker is left with one alone; the others in the order they have.
+
+    On PostgreSQL run what reaches a database; everything else has run on SQLite and would do the same again.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
     if connection.vendor != "postgresql":
         return
     reaching = [item for item in items if _reaches_database(item)]

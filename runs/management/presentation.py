@@ -1,6 +1,5 @@
 """Runs and invocations as tables and lines for people. Values in, text out; `zone` is where the reader lives."""
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
@@ -10,14 +9,7 @@ from pydantic import JsonValue
 
 from contract.actions import ExecutionView, LaunchResult
 from contract.base import CommandJson
-from contract.events import (
-    DoneFrame,
-    FramePayload,
-    HeartbeatFrame,
-    MessageView,
-    RecordResult,
-    SignalView,
-)
+from contract.events import RecordResult
 from contract.runs import (
     BranchView,
     InvocationDetail,
@@ -26,28 +18,12 @@ from contract.runs import (
     RunSummary,
 )
 from runs.endings import signal_name
+from studio_project.frame_wording import body_text, message_lines
 from studio_project.terminal import UNKNOWN, Line, Styled, Table, printable_block
-from studio_project.wording import clock_time, instant, minute, pairs, size, titled
+from studio_project.wording import instant, minute, pairs, size, titled
 
-_STATUS_STYLES: Final = {
-    "running": "cyan",
-    "queued": "cyan",
-    "completed": "green",
-    "completed_empty": "green",
-    "failed": "bold red",
-    "timed_out": "bold red",
-    "aborted": "red",
-    "cancelled": "yellow",
-}
 # Enough of a prompt to know it by.
 _GLANCE_CHARS: Final = 80
-_ROLE_STYLES: Final = {
-    "system": "magenta",
-    "user": "bold green",
-    "assistant": "bold blue",
-    "tool": "yellow",
-    "output": "dim",
-}
 
 
 def runs_table(runs: Sequence[RunSummary], zone: tzinfo) -> Table:
@@ -134,45 +110,6 @@ def run_lines(run: RunDetail, zone: tzinfo) -> Iterator[Line]:
         yield (Styled(f"older messages: --cursor {run.next_cursor}", "dim"),)
 
 
-def frame_lines(payload: FramePayload, run_id: str, zone: tzinfo) -> Iterator[Line]:
-    """Yield what `run tail` says of a frame; heartbeats are silent."""
-    match payload:
-        case MessageView():
-            yield from message_lines(payload, zone, with_branch=True)
-        case SignalView():
-            yield _signal_line(payload, zone)
-        case DoneFrame():
-            reason = f" ({payload.reason_code})" if payload.reason_code else ""
-            yield (
-                Styled(f"run {run_id} ended: "),
-                Styled(payload.status, _STATUS_STYLES.get(payload.status, "")),
-                Styled(reason),
-            )
-        case HeartbeatFrame():
-            pass
-        case _:
-            yield (Styled(f"the stream ended with {payload.type}", "yellow"),)
-
-
-def message_lines(message: MessageView, zone: tzinfo, *, with_branch: bool) -> Iterator[Line]:
-    """Yield a message: when, where, who, then its text, later lines set in."""
-    time = f"{clock_time(message.recorded_at, zone)} "
-    branch = f"{message.branch} " if with_branch else ""
-    who = message.role if message.sender is None else f"{message.role} {message.sender}"
-    body = "" if message.content is None else body_text(message.content).removesuffix("\n")
-    first, *others = printable_block(body)
-    mark = f" [{message.size_bytes} bytes, not all shown]" if message.withheld else ""
-    yield (
-        Styled(time, "dim"),
-        Styled(branch, "dim"),
-        Styled(f"{who}: ", _ROLE_STYLES.get(message.role, "")),
-        Styled(first),
-        Styled(mark, "dim"),
-    )
-    for line in others:
-        yield (Styled(f"    {line}"),)
-
-
 def recorded_line(result: RecordResult) -> Line:
     """Return what `run record` says at its end."""
     refused = f", {result.refused_transitions} refused moves" if result.refused_transitions else ""
@@ -210,11 +147,6 @@ def took(started_at: float | None, ended_at: float | None) -> str:
 def money(cost_usd: float | None) -> str:
     """Return US dollars; unknown is not zero."""
     return UNKNOWN if cost_usd is None else f"${cost_usd:.4f}"
-
-
-def body_text(body: JsonValue) -> str:
-    """Return text as it is, anything else as JSON."""
-    return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
 
 
 def _run_facts(run: RunDetail, zone: tzinfo) -> list[tuple[str, str | None]]:
@@ -296,13 +228,3 @@ def _branch_lines(branch: BranchView, zone: tzinfo) -> Iterator[Line]:
     )
     for message in branch.messages:
         yield from message_lines(message, zone, with_branch=False)
-
-
-def _signal_line(signal: SignalView, zone: tzinfo) -> Line:
-    payload = "" if signal.payload is None else f" {body_text(signal.payload)}"
-    return (
-        Styled(f"{clock_time(signal.recorded_at, zone)} {signal.branch} ", "dim"),
-        Styled(signal.kind, "bold"),
-        Styled(f" {signal.op_id}" if signal.op_id else ""),
-        Styled(payload),
-    )

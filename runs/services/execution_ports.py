@@ -5,7 +5,7 @@ fence changes nothing. Leases never run out by a wall clock: a holder counts its
 one over when its own monotonic clock says that the count has stood still too long, or the holder's process is gone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -15,6 +15,9 @@ from contract.events import ProcessIdentity, RunEvent
 
 # What the change feed calls it when a run can be claimed that could not before: a launch, or room for one.
 LAUNCHES_TOPIC: Final = "launches"
+
+# Told of each run that begins to wait, launched or given back, inside the transaction that makes it so.
+Announce = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +107,10 @@ class LaunchPort(Protocol):
 
 
 class RunQueue(Protocol):
-    """Hands queued runs to workers, each to one at a time. Implemented by a leased table."""
+    """Hands queued runs to workers, each to one at a time.
+
+    A run that waits may be called for by an engine besides (`Announce`); who holds it is decided here alone.
+    """
 
     async def claim(
         self, *, owner: ProcessIdentity, limit: int, cap: int, at: float, only: str | None = None
@@ -114,6 +120,10 @@ class RunQueue(Protocol):
         With `only` no other run than the one of this id. An action that cannot be read is handed out as such: it is in
         nobody's way.
         """
+        ...
+
+    async def waiting(self, *, only: str | None = None) -> tuple[str, ...]:
+        """Return the ids of the queued runs that nobody holds, oldest first; with `only` at most this one."""
         ...
 
     async def renew(self, leases: Sequence[Lease], *, at: float) -> frozenset[str]:
@@ -169,6 +179,34 @@ class ActionSources(Protocol):
 
     async def playbook_file(self, name: str) -> str | None:
         """Return the absolute path of a playbook's file, None when there is none."""
+        ...
+
+
+class ProjectFolders(Protocol):
+    """What a launch asks about projects."""
+
+    async def project_path(self, name: str) -> str | None:
+        """Return the folder of a project, None where it has none."""
+        ...
+
+    async def project_of(self, folder: str) -> str | None:
+        """Return the project that an absolute folder of this machine belongs to; None too where nobody can tell."""
+        ...
+
+
+class RunFilesPort(Protocol):
+    """The folder of a run, in which it leaves files for people. Nothing that is found there is an error."""
+
+    async def prepare(self, run_id: str) -> str:
+        """Make the folder; return its absolute path. A StudioApplicationError where it cannot be made."""
+        ...
+
+    async def measure(self, run_id: str, paths: Sequence[str]) -> None:
+        """Keep hash and size of files that artifacts of the run name. Takes two seconds at most, and never fails."""
+        ...
+
+    async def collect(self, run_id: str) -> None:
+        """Record the files of a run that has ended, measured. Takes half a minute at most."""
         ...
 
 

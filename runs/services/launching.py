@@ -9,7 +9,8 @@ from contract.base import FieldFailure
 from contract.errors import ValidationFailure
 from contract.ports import Clock, IdGenerator
 from runs.actions import LaunchRules, check_action
-from runs.services.execution_ports import ActionSources, LaunchDraft, LaunchPort, Machine
+from runs.runtimes import COMMAND, Runtime
+from runs.services.execution_ports import ActionSources, LaunchDraft, LaunchPort, Machine, ProjectFolders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,7 @@ async def launch_run(
     policy: LaunchPolicy,
     launches: LaunchPort,
     sources: ActionSources,
+    projects: ProjectFolders,
     machine: Machine,
     clock: Clock,
     ids: IdGenerator,
@@ -39,33 +41,86 @@ async def launch_run(
     ValidationFailure with every fault; Conflict when the key was used for another action. What was launched before is
     not checked again: its folder or playbook may be gone since.
     """
-    digest = _digest(command)
     if command.launch_key is not None:
-        before = await launches.find_launch(command.launch_key, digest=digest)
+        before = await launches.find_launch(command.launch_key, digest=_digest(command))
         if before is not None:
             return before
-    checked = check_action(command, rules=policy.rules, usable=machine.usable_runtimes())
-    cwd = command.cwd or policy.root
-    failures = (
-        *checked.failures,
-        *await _source_failures(command, sources),
-        *_folder_failures(command, policy, machine),
-    )
-    if failures:
-        raise ValidationFailure(failures)
-    draft = LaunchDraft(
+    draft = await draft_launch(
+        command=command,
         launch_key=command.launch_key or ids.new_id(),
         run_id=ids.new_id(),
-        action=ActionFields(**{name: getattr(command, name) for name in ActionFields.model_fields}),
-        digest=digest,
-        runtime=None if checked.runtime is None else checked.runtime.name,
-        cwd=cwd,
+        policy=policy,
+        sources=sources,
+        projects=projects,
+        machine=machine,
+    )
+    return await launches.launch(draft, at=clock.now())
+
+
+async def draft_launch(
+    *,
+    command: LaunchRun,
+    launch_key: str,
+    run_id: str,
+    policy: LaunchPolicy,
+    sources: ActionSources,
+    projects: ProjectFolders,
+    machine: Machine,
+) -> LaunchDraft:
+    """Return a checked launch that only has to be queued. ValidationFailure with every fault."""
+    project = await _project_of(command, projects) if command.detect_project else command.project
+    place = await _place_of(command, project, policy, projects)
+    runtime, failures = await _checked(command, place, policy, sources, machine)
+    if failures:
+        raise ValidationFailure(failures)
+    fields = {name: getattr(command, name) for name in ActionFields.model_fields}
+    return LaunchDraft(
+        launch_key=launch_key,
+        run_id=run_id,
+        action=ActionFields(**{**fields, "project": project}),
+        digest=_digest(command),
+        runtime=None if runtime is None else runtime.name,
+        cwd=place.folder,
         name=command.name,
         tags=tuple(sorted(set(command.tags))),
         invocation_id=command.invocation_id,
         deadline_seconds=command.deadline_seconds or policy.deadline_seconds[command.kind],
     )
-    return await launches.launch(draft, at=clock.now())
+
+
+async def check_launch(
+    *,
+    action: ActionFields,
+    policy: LaunchPolicy,
+    sources: ActionSources,
+    projects: ProjectFolders,
+    machine: Machine,
+) -> tuple[FieldFailure, ...]:
+    """Say why an action could not be executed as it is now; nothing is stored."""
+    place = await _place_of(action, action.project, policy, projects)
+    return (await _checked(action, place, policy, sources, machine))[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The folder of a run, None for the worker's own; `whose` begins a sentence about it."""
+
+    folder: str | None
+    whose: str = ""
+
+
+async def _checked(
+    action: ActionFields, place: _Place, policy: LaunchPolicy, sources: ActionSources, machine: Machine
+) -> tuple[Runtime | None, tuple[FieldFailure, ...]]:
+    # A command needs none, and looking for them takes longer than everything else.
+    usable = () if action.kind == COMMAND else machine.usable_runtimes()
+    checked = check_action(action, rules=policy.rules, usable=usable)
+    failures = (
+        *checked.failures,
+        *await _source_failures(action, sources),
+        *_folder_failures(place, machine),
+    )
+    return checked.runtime, failures
 
 
 async def _source_failures(action: ActionFields, sources: ActionSources) -> tuple[FieldFailure, ...]:
@@ -78,14 +133,30 @@ async def _source_failures(action: ActionFields, sources: ActionSources) -> tupl
     return ()
 
 
-def _folder_failures(action: ActionFields, policy: LaunchPolicy, machine: Machine) -> tuple[FieldFailure, ...]:
-    """Refuse a folder that cannot be used. A configured one is never passed over for another."""
+async def _project_of(action: ActionFields, projects: ProjectFolders) -> str | None:
+    """Return the project of an action: its own, else the one that its folder belongs to."""
+    looks = action.project is None and (action.cwd or "").startswith("/")
+    return await projects.project_of(action.cwd or "") if looks else action.project
+
+
+async def _place_of(
+    action: ActionFields, project: str | None, policy: LaunchPolicy, projects: ProjectFolders
+) -> _Place:
+    """Return where an action is executed: its own folder, else its project's, else the configured root."""
     if action.cwd is not None:
-        fault = machine.folder_fault(action.cwd) if action.cwd.startswith("/") else None
-    else:
-        fault = None if policy.root is None else machine.folder_fault(policy.root)
-        fault = fault and f"the configured root of runs: {fault}"
-    return (FieldFailure(path=("cwd",), code="folder", message=fault),) if fault else ()
+        return _Place(action.cwd)
+    path = None if project is None else await projects.project_path(project)
+    if path is not None:
+        return _Place(path, f"{path}, the path of project {project}: ")
+    return _Place(policy.root, "the configured root of runs: ")
+
+
+def _folder_failures(place: _Place, machine: Machine) -> tuple[FieldFailure, ...]:
+    """Refuse a folder that cannot be used. One that a project or the configuration names is never passed over."""
+    if place.folder is None or not place.folder.startswith("/"):
+        return ()
+    fault = machine.folder_fault(place.folder)
+    return (FieldFailure(path=("cwd",), code="folder", message=f"{place.whose}{fault}"),) if fault else ()
 
 
 def _digest(action: ActionFields) -> str:

@@ -154,6 +154,14 @@ class ProcessProbe(Protocol):
         ...
 
 
+class RunProjectRows(Protocol):
+    """The projects' part of the transaction that registers a run. Synchronous, as below."""
+
+    def ensure(self, name: str, *, at: float) -> None:
+        """Insert a project unless there is one, and keep it from being renamed or removed until the run is there."""
+        ...
+
+
 class RunArtifactRows(Protocol):
     """The artifacts' part of a run's transaction. Synchronous: it runs inside the state adapter's own work."""
 

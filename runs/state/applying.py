@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from contract.events import RecordResult, RunEvent
+from contract.money import to_micros
 from runs.batch import BranchState, Effects, Move, RunState, branch_names, fold, fresh_events
 from runs.models import (
     BranchRecord,
@@ -18,7 +19,6 @@ from runs.models import (
     TransitionRecord,
     UsageRecord,
 )
-from runs.money import to_micros
 from runs.services.ports import RunArtifactRows
 from runs.state.leases import let_go
 from runs.transitions import is_terminal

@@ -10,10 +10,11 @@ from contract.errors import Conflict
 from contract.ports import ChangeFeed
 from runs.models import LaunchRecord, RunRecord
 from runs.naming import search_text
-from runs.services.execution_ports import LAUNCHES_TOPIC, LaunchDraft
+from runs.services.execution_ports import LAUNCHES_TOPIC, Announce, LaunchDraft
 from runs.services.following import run_topic
-from runs.state import publishing
+from runs.services.ports import RunProjectRows
 from runs.state.registering import ensure_invocation, insert_run
+from studio_project import publishing
 from studio_project.statedb import StateDB
 
 _PRODUCER: Final = "producer"
@@ -24,10 +25,12 @@ _ACTION_FIELDS: Final = set(ActionFields.model_fields)
 class DjangoLaunches:
     """Queues launches; publishes each after its commit."""
 
-    def __init__(self, db: StateDB, *, feed: ChangeFeed) -> None:
-        """Take the executor and who is told."""
+    def __init__(self, db: StateDB, *, feed: ChangeFeed, announce: Announce, projects: RunProjectRows) -> None:
+        """Take the executor, who is told, who calls for what waits, and what a launch touches beside its own tables."""
         self._db = db
         self._feed = feed
+        self._announce = announce
+        self._projects = projects
 
     async def find_launch(self, launch_key: str, *, digest: str) -> LaunchResult | None:
         """Look for the run that a key made before: one query."""
@@ -36,7 +39,7 @@ class DjangoLaunches:
     async def launch(self, draft: LaunchDraft, *, at: float) -> LaunchResult:
         """Insert a queued run with its launch; the unique key settles races and finds the run there is."""
         try:
-            return await publishing.write(self._db, self._feed, partial(_launch, draft, at))
+            return await publishing.write(self._db, self._feed, partial(self._launch, draft, at))
         except IntegrityError:
             found = await self.find_launch(draft.launch_key, digest=draft.digest)
             if found is None:
@@ -44,22 +47,28 @@ class DjangoLaunches:
                 raise Conflict("run", None, draft.run_id, detail) from None
             return found
 
+    def queue(self, draft: LaunchDraft, at: float) -> publishing.Topics:
+        """Insert a checked launch inside the caller's transaction; return the topics that changed."""
+        return self._launch(draft, at)[1]
 
-def _launch(draft: LaunchDraft, at: float) -> tuple[LaunchResult, publishing.Topics]:
-    run = _queued_run(draft, at)
-    insert_run(run, tags=draft.tags, actor=_PRODUCER)
-    LaunchRecord.objects.create(
-        run=run,
-        launch_key=draft.launch_key,
-        action=draft.action.model_dump_json(include=_ACTION_FIELDS, exclude_defaults=True),
-        digest=draft.digest,
-        runtime=draft.runtime,
-        cwd=draft.cwd,
-        deadline_seconds=draft.deadline_seconds,
-        queued_at=at,
-    )
-    result = LaunchResult(run_id=draft.run_id, status=run.status, launch_key=draft.launch_key, created_at=at)
-    return result, (run_topic(draft.run_id), LAUNCHES_TOPIC)
+    def _launch(self, draft: LaunchDraft, at: float) -> tuple[LaunchResult, publishing.Topics]:
+        if draft.action.project is not None:
+            self._projects.ensure(draft.action.project, at=at)
+        run = _queued_run(draft, at)
+        insert_run(run, tags=draft.tags, actor=_PRODUCER)
+        LaunchRecord.objects.create(
+            run=run,
+            launch_key=draft.launch_key,
+            action=draft.action.model_dump_json(include=_ACTION_FIELDS, exclude_defaults=True),
+            digest=draft.digest,
+            runtime=draft.runtime,
+            cwd=draft.cwd,
+            deadline_seconds=draft.deadline_seconds,
+            queued_at=at,
+        )
+        self._announce(draft.run_id)
+        result = LaunchResult(run_id=draft.run_id, status=run.status, launch_key=draft.launch_key, created_at=at)
+        return result, (run_topic(draft.run_id), LAUNCHES_TOPIC)
 
 
 def _queued_run(draft: LaunchDraft, at: float) -> RunRecord:

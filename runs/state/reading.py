@@ -50,18 +50,32 @@ from runs.services.ports import ProcessProbe, RunArtifactRows
 from runs.state import listing, rows
 from runs.state.rows import Row
 from runs.windows import afforded_artifacts, carried_bytes, page_within_budget, window_of
+from studio_project.prepared_query import PreparedQuery
 from studio_project.statedb import StateDB
 
 # A detail shows this many artifacts and transitions; the panes show all.
 _DETAIL_ROWS: Final = 200
 _INVOCATION_RUNS: Final = 200
+# Contents read ahead: each may have a mebibyte.
+_CHUNK: Final = 50
 
 
+# What a detail asks for; the numbers and the text stand for what each call fills in.
+_RUN: Final = PreparedQuery(RunRecord.objects.filter(run_id="?").values(*rows.DETAIL_COLUMNS), "?")
+_BRANCHES: Final = PreparedQuery(
+    BranchRecord.objects.filter(run=-1).order_by("id").values("id", *rows.BRANCH_COLUMNS), -1
+)
+_WINDOW: Final = PreparedQuery(
+    MessageRecord.objects.filter(branch=-1, position__range=(-2, -3))
+    .order_by("-position")
+    .values(*rows.MESSAGE_COLUMNS),
+    *(-1, -2, -3),
+)
+_NEWEST_MOVES: Final = PreparedQuery(
+    TransitionRecord.objects.filter(run=-1).order_by("-id").values(*rows.TRANSITION_COLUMNS)[:_DETAIL_ROWS], -1
+)
 # Built once: naming its columns is half the work of such a query.
-_RUNS: Final = RunRecord.objects.values(*rows.DETAIL_COLUMNS)
-_BRANCHES: Final = BranchRecord.objects.order_by("id").values("id", *rows.BRANCH_COLUMNS)
 _MESSAGES: Final = MessageRecord.objects.order_by("seq").values(*rows.MESSAGE_COLUMNS, "branch__name")
-_WINDOWS: Final = MessageRecord.objects.order_by("-position").values(*rows.MESSAGE_COLUMNS)
 _SIGNALS: Final = SignalRecord.objects.order_by("seq").values(*rows.SIGNAL_COLUMNS)
 _TRANSITIONS: Final = TransitionRecord.objects.order_by("id").values(*rows.TRANSITION_COLUMNS)
 
@@ -110,7 +124,7 @@ class DjangoRunReads:
         return tuple(rows.summary(row, probe=self._probe, now=now) for row in found)
 
     def _detail(self, run_id: str, message_limit: int, cursor: str | None) -> RunDetail | None:
-        row = next(iter(_RUNS.filter(run_id=run_id)), None)
+        row = _RUN.first(run_id)
         if row is None:
             return None
         position = decode_window(cursor, run_id, message_limit) or WindowPosition(row["last_seq"], 0)
@@ -135,7 +149,7 @@ class DjangoRunReads:
                 messages_by_role=json.loads(row["messages_by_role"]),
                 signals=row["signal_count"],
                 artifacts=_total(artifacts, lambda: self._artifacts.count(run_id)),
-                transitions=_total(transitions, TransitionRecord.objects.filter(run=row["id"]).count),
+                transitions=_total(transitions, lambda: TransitionRecord.objects.filter(run=row["id"]).count()),
                 usage_reports=row["usage_reports"],
                 usage_reports_without_cost=row["usage_reports_without_cost"],
             ),
@@ -168,10 +182,10 @@ class DjangoRunReads:
                 messages = _MESSAGES.filter(run=number, seq__gt=after)
                 if request.pane == "output":
                     messages = messages.filter(role="output")
-                return ((row["seq"], rows.message(row)) for row in messages[:wanted].iterator(chunk_size=50))
+                return ((row["seq"], rows.message(row)) for row in messages[:wanted].iterator(chunk_size=_CHUNK))
             case "signals":
                 signals = _SIGNALS.filter(run=number, seq__gt=after)[:wanted]
-                return ((row["seq"], rows.signal(row)) for row in signals.iterator(chunk_size=50))
+                return ((row["seq"], rows.signal(row)) for row in signals.iterator(chunk_size=_CHUNK))
             case "transitions":
                 moves = _TRANSITIONS.filter(run=number, id__gt=after)[:wanted]
                 return ((row["id"], rows.transition(row)) for row in moves)
@@ -195,7 +209,7 @@ def _branches(run: Row, limit: int, position: WindowPosition) -> tuple[BranchVie
     """Return every branch with its window; content beyond the read budget comes withheld."""
     remaining = READ_BUDGET_BYTES
     views: list[BranchView] = []
-    for row in _BRANCHES.filter(run=run["id"]) if run["branch_count"] else ():
+    for row in _BRANCHES.all(run["id"]) if run["branch_count"] else ():
         branch = row.pop("id")
         count = row["message_count"] if position.seq == run["last_seq"] else _recorded_by(branch, position.seq)
         first, last = window_of(count, limit, position.window)
@@ -217,8 +231,7 @@ def _window(branch: int, name: str, positions: range, budget: int) -> tuple[list
     used = 0
     if not positions:
         return messages, used
-    found = _WINDOWS.filter(branch=branch, position__range=(positions[0], positions[-1]))
-    for row in found.iterator(chunk_size=50):
+    for row in _WINDOW.stream(branch, positions[0], positions[-1], chunk=_CHUNK):
         used += carried_bytes(row["size_bytes"])
         if used > budget:
             row["content"] = None
@@ -232,8 +245,7 @@ def _graph(run: Row) -> RunGraph | None:
 
 
 def _transitions(run: int) -> tuple[Any, ...]:
-    newest = _TRANSITIONS.filter(run=run).order_by("-id")[:_DETAIL_ROWS]
-    return tuple(rows.transition(row) for row in reversed(newest))
+    return tuple(rows.transition(row) for row in reversed(_NEWEST_MOVES.all(run)))
 
 
 def _total(shown: tuple[Any, ...], count: Callable[[], int]) -> int:

@@ -23,9 +23,10 @@ def insert_run(run: RunRecord, *, tags: Sequence[str], actor: str) -> None:
 
 
 def ensure_invocation(invocation_id: str | None, *, kind: str, at: float) -> str | None:
-    """Insert an invocation unless there is one; return its id."""
+    """Insert an invocation unless there is one, and keep it until the run is there; return its id."""
     if invocation_id is not None:
-        InvocationRecord.objects.get_or_create(invocation_id=invocation_id, defaults={"kind": kind, "created_at": at})
+        kept = InvocationRecord.objects.select_for_update(no_key=True)
+        kept.get_or_create(invocation_id=invocation_id, defaults={"kind": kind, "created_at": at})
     return invocation_id
 
 

@@ -9,13 +9,13 @@ from contract.events import (
     ProcessIdentity,
     SignalView,
 )
+from contract.money import to_usd
 from contract.runs import (
     BranchView,
     RunSummary,
     TransitionView,
 )
 from runs.health import Signs, effective_health
-from runs.money import to_usd
 from runs.services.ports import ProcessProbe
 
 Row = dict[str, Any]

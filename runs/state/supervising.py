@@ -13,9 +13,10 @@ from runs.models import LaunchRecord
 from runs.services.execution_ports import LAUNCHES_TOPIC, Ending, Lease
 from runs.services.following import run_topic
 from runs.services.ports import RunArtifactRows
-from runs.state import applying, publishing
+from runs.state import applying
 from runs.state.leases import held_run
 from runs.state.registering import process_columns
+from studio_project import publishing
 from studio_project.statedb import StateDB
 
 _PRODUCER: Final = "producer"

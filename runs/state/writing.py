@@ -18,7 +18,7 @@ from runs.batch import Move
 from runs.models import LaunchRecord, RunRecord, RunTagRecord, TransitionRecord
 from runs.naming import search_text
 from runs.services.following import run_topic
-from runs.services.ports import ProcessProbe, RunArtifactRows, RunningProcess
+from runs.services.ports import ProcessProbe, RunArtifactRows, RunningProcess, RunProjectRows
 from runs.state import applying, rows
 from runs.state.leases import let_go
 from runs.state.registering import add_tag_rows, ensure_invocation, insert_run, process_columns
@@ -39,19 +39,27 @@ class DjangoRunWrites:
     """Changes runs; publishes each change after its commit."""
 
     def __init__(
-        self, db: StateDB, *, feed: ChangeFeed, artifacts: RunArtifactRows, probe: ProcessProbe, clock: Clock
+        self,
+        db: StateDB,
+        *,
+        feed: ChangeFeed,
+        artifacts: RunArtifactRows,
+        projects: RunProjectRows,
+        probe: ProcessProbe,
+        clock: Clock,
     ) -> None:
         """Take the executor and what a run's transaction touches beside its own tables."""
         self._db = db
         self._feed = feed
         self._artifacts = artifacts
+        self._projects = projects
         self._probe = probe
         self._clock = clock
 
     async def start_run(self, run_id: str, command: StartRun, *, at: float) -> RunSummary:
         """Insert a running run; the unique id settles races."""
         try:
-            row = await self._write(run_id, partial(_start, run_id, command, at))
+            row = await self._write(run_id, partial(self._start, run_id, command, at))
         except IntegrityError:
             raise Conflict("run", None, run_id, f"a run {run_id} exists already") from None
         return rows.summary(row, probe=self._probe, now=self._clock.now())
@@ -84,6 +92,11 @@ class DjangoRunWrites:
         result = await self._db.write(partial(_and_notify, work, run_id))
         self._feed.publish((run_topic(run_id),))
         return result
+
+    def _start(self, run_id: str, command: StartRun, at: float) -> rows.Row:
+        if command.project is not None:
+            self._projects.ensure(command.project, at=at)
+        return _start(run_id, command, at)
 
     def _record(self, run_id: str, events: Sequence[RunEvent], at: float) -> RecordResult | None:
         run = _locked(run_id)

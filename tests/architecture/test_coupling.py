@@ -31,14 +31,16 @@ _APP = f"(?:{'|'.join(APPS)})"
 # The first pattern that matches the whole name of a module decides.
 _PLACES = {
     "wiring": rf"({_APP}|{_APP}\.(apps|demo|demo_agent|demo_survey)|{_APP}\.migrations(\..+)?|studio_project"
-    r"|studio_project\.(apps|asgi|composition|config|config_execution|config_file|daemon|database_url"
-    r"|definition_operations|first_admin|home|logs|machine|schema|secret_key|settings|system|version|worker))",
-    "cli": rf"({_APP}|studio_project)\.management(\..+)?|studio_project\.(banner|cli|command_input|commands"
-    r"|doctor\w*|paging|terminal|text_source|wording)",
-    "remote": r"contract\.(client|http_exchange|sse_parsing|stream_following)",
+    r"|studio_project\.(apps|asgi|composition|config|config_\w+|daemon|database_url|\w+_operations|scheduled_runs"
+    r"|first_admin|home|logs|machine|schema|secret_key|part_process|reconciling|scheduling|settings|system|version"
+    r"|worker))",
+    "cli": rf"({_APP}|studio_project)\.management(\..+)?|studio_project\.(action_input|banner|cli|command_input"
+    r"|commands|doctor\w*|frame_wording|paging|run_tailing|terminal|text_source|wording|yaml_values)",
+    "remote": r"contract\.(client|remote_\w+|http_exchange|sse_parsing|stream_following)",
     "web": rf"{_APP}\.(api|consumers|admin)|studio_project\.(admin|admin_\w+|api|application|asgi_types|connection"
     r"|contract_\w+|error_pages|frame_encoding|http_errors|openapi|pieces|readiness|request_rules|security|server|sse|urls)",
-    "state": rf"{_APP}\.(state|models)(\..+)?|studio_project\.(statedb|sqlite_connection|change_feed)",
+    "state": rf"{_APP}\.(state|models)(\..+)?|studio_project\.(statedb|prepared_query|sqlite_connection|change_feed"
+    r"|ordered_text|publishing)",
     "files": rf"{_APP}\.(files|execution|scheduler|processes|demo_files)(\..+)?",
     "services": rf"contract(\..+)?|{_APP}\..+",
 }

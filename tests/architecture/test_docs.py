@@ -10,8 +10,10 @@ from django.urls import URLPattern
 
 from contract.definitions import AttemptOutcome, DefinitionOrigin, Drift, Resolution, WriteStatus
 from contract.errors import RequestRefused, StudioApplicationError
+from contract.schedules import ScheduleHealth
 from definitions.errors import WRITE_FAULTS
 from runs.reasons import REASONS
+from schedules.reasons import DISABLED_REASONS, FIRING_REASONS
 from studio_project import urls
 from studio_project.config import PREFIX, StudioConfig
 from tests.architecture.source import APPS, ROOT
@@ -44,6 +46,12 @@ def test_every_error_code_is_documented() -> None:
 
 def test_every_reason_code_is_documented() -> None:
     assert not _missing(REASONS)
+
+
+def test_every_reason_of_a_firing_and_every_health_of_a_schedule_is_documented() -> None:
+    assert not _missing(FIRING_REASONS)
+    assert not _missing(DISABLED_REASONS)
+    assert not _missing(get_args(ScheduleHealth))
 
 
 def test_every_word_of_a_definitions_history_is_documented() -> None:

@@ -18,8 +18,10 @@ from tests.benchmarks import (
     section_life,
     section_limit,
     section_list,
+    section_prune,
     section_reading,
     section_recording,
+    section_stats,
     section_viewers,
 )
 from tests.benchmarks.bench import Bench, Setup, say
@@ -35,10 +37,12 @@ SECTIONS: Final[Mapping[str, Callable[[Bench], Awaitable[None]]]] = {
     "limit": section_limit.measure,
     "list": section_list.measure,
     "run": section_reading.measure,
+    "stats": section_stats.measure,
     "recording": section_recording.measure,
     "definitions": section_definitions.measure,
     "sse": section_delays.measure,
     "viewers": section_viewers.measure,
+    "prune": section_prune.measure,
     "daemon": section_life.measure,
 }
 _RUNS: Final = (1_000, 100_000)

@@ -12,8 +12,10 @@ from tests.benchmarks import (
     section_delays,
     section_life,
     section_list,
+    section_prune,
     section_reading,
     section_recording,
+    section_stats,
     section_viewers,
 )
 from tests.benchmarks.comparing import LATENCY, OF_FIRST, THROUGHPUT
@@ -146,7 +148,17 @@ GOALS: Final = (
     Goal(work="artifact metadata: faster than the peer", reading=_unmeasured, at_least=15),
     Goal(work="schedule create and patch: faster than the peer", reading=_unmeasured, at_least=10),
     Goal(work="list of 1,000 schedules: faster than the peer", reading=_unmeasured, at_least=4),
-    Goal(work="stats: faster than the peer", reading=_unmeasured, at_least=20),
+    Goal(
+        work="stats: faster than the peer",
+        reading=_advantage(section_stats.SECTION, section_stats.LAST_DAY, LATENCY),
+        at_least=20,
+    ),
+    Goal(
+        work="slowest list while 90 % of all runs are removed",
+        reading=_value(section_prune.SECTION, section_prune.LISTS, section_prune.WORST),
+        unit="ms",
+        at_most=250,
+    ),
     Goal(
         work="definition save, 4 KiB: faster than the peer",
         reading=_advantage(_DEFINITIONS, section_definitions.SAVE, LATENCY),

@@ -125,6 +125,18 @@ class StoredInvocation:
     created_at: float
 
 
+@dataclass(kw_only=True)
+class StoredProject:
+    """One project; its runs carry its name."""
+
+    number: int
+    name: str
+    created_at: float
+    updated_at: float
+    path: str | None = None
+    description: str | None = None
+
+
 class RunStore:
     """The records, and the count of the calls that reached them. Base of the in-memory ports."""
 
@@ -142,6 +154,7 @@ class RunStore:
         self.probe = probe or FakeProcesses()
         self.runs: dict[str, StoredRun] = {}
         self.invocations: dict[str, StoredInvocation] = {}
+        self.projects: dict[str, StoredProject] = {}
         self.calls: Counter[str] = Counter()
         self.fault: Exception | None = None
         # Which port calls the fault keeps from being answered; None is every call.
@@ -154,6 +167,11 @@ class RunStore:
         await turns()
         if self.fault is not None and self.failing in (None, port_call):
             raise self.fault
+
+    def ensure_project(self, name: str | None, *, at: float) -> None:
+        """Make the project that a run is registered under, unless there is one."""
+        if name is not None and name not in self.projects:
+            self.projects[name] = StoredProject(number=self.number("project"), name=name, created_at=at, updated_at=at)
 
     def number(self, table: str) -> int:
         """Return the next row number of a table."""

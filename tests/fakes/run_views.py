@@ -6,6 +6,7 @@ from contract.actions import ActionFields, ExecutionView
 from contract.base import sanitize_text
 from contract.events import MessageView
 from contract.limits import READ_BUDGET_BYTES
+from contract.money import to_usd
 from contract.ports import Clock
 from contract.runs import (
     BranchView,
@@ -14,7 +15,6 @@ from contract.runs import (
 )
 from runs.cursors import WindowPosition
 from runs.health import Signs, effective_health
-from runs.money import to_usd
 from runs.services.execution_ports import Ending, LaunchDraft
 from runs.services.ports import ProcessProbe
 from runs.windows import carried_bytes, window_of

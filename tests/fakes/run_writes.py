@@ -117,6 +117,7 @@ class InMemoryRunWrites(RunStore):
         if run_id in self.runs:
             raise Conflict("run", None, run_id, f"a run {run_id} exists already")
         self._ensure_invocation(command, at)
+        self.ensure_project(command.project, at=at)
         run = self.runs[run_id] = StoredRun(
             number=self.number("run"),
             run_id=run_id,
@@ -182,6 +183,7 @@ class InMemoryRunWrites(RunStore):
             name=event.name,
             path=event.path,
             media_type=event.media_type,
+            sha256=event.sha256,
             content=stored_json(event.content),
             content_bytes=len(json.dumps(event.content, ensure_ascii=False).encode()),
             created_at=before.created_at if before else at,

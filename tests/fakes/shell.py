@@ -7,7 +7,10 @@ from typing import Any
 
 from django.core.management import CommandError, call_command
 
-from runs.management.commands import invocation, run
+from contract.errors import StudioError
+from contract.projects import DetectProject
+from runs.management.commands import invocation, run, stats
+from schedules.management.commands import schedule
 from studio_project.commands import StudioCommand
 from tests.fakes.studio import InMemoryStudio
 
@@ -29,16 +32,27 @@ class Shell:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.studio = InMemoryStudio()
+        self.looked_at: list[str] = []
         self.out = ""
         self.err = ""
         self.exit_code = 0
         self.standard_input = -1
+        self.remote_url: str | None = None
+        self.disk_fault: StudioError | None = None
 
     def __call__(self, command: str, *arguments: str) -> "Shell":
-        made: StudioCommand = {"run": run.Command, "invocation": invocation.Command}[command]()
+        commands: dict[str, type[StudioCommand]] = {
+            "run": run.Command,
+            "invocation": invocation.Command,
+            "stats": stats.Command,
+            "schedule": schedule.Command,
+        }
+        made = commands[command]()
         made.in_process = self.open_studio
-        if isinstance(made, run.Command):
+        if isinstance(made, run.Command | schedule.Command):
             made.standard_input = self.standard_input
+        if isinstance(made, run.Command):
+            made.look = self.look
         out, err = StringIO(), StringIO()
         self.exit_code = 0
         try:
@@ -49,6 +63,13 @@ class Shell:
             self.exit_code = 130  # django-typer's answer to it in a process
         self.out, self.err = out.getvalue(), err.getvalue()
         return self
+
+    def look(self, folder: str) -> DetectProject:
+        """Return what the disk says of the folder that a command is given in: nothing, unless a test wants it to."""
+        self.looked_at.append(folder)
+        if self.disk_fault is not None:
+            raise self.disk_fault
+        return DetectProject(folders=(folder,), remote_url=self.remote_url)
 
     def open_studio(self) -> InMemoryStudio:
         """Return what a command asks, once it runs."""

@@ -30,10 +30,19 @@ from runs.runtimes import ACTION_KINDS, SHIPPED
 from runs.services import control, launching, reading, recording
 from runs.services.following import RunFollower
 from runs.services.ports import Entries
+from schedules.services.needs import ScheduleNeeds
+from studio_project.run_operations import LaunchNeeds
+from studio_project.schedule_operations import ScheduleOperations
+from studio_project.scheduled_runs import LaunchedRuns
+from tests.fakes.artifact_operations import InMemoryArtifactOperations
 from tests.fakes.definition_operations import InMemoryDefinitionOperations
 from tests.fakes.machines import FakeMachine
+from tests.fakes.project_operations import InMemoryProjectOperations
 from tests.fakes.run_launches import InMemoryLaunches
+from tests.fakes.run_outcomes import InMemoryRunOutcomes
 from tests.fakes.runs import InMemoryRuns
+from tests.fakes.schedules import InMemorySchedules
+from tests.fakes.upkeep_operations import InMemoryUpkeepOperations
 
 POLICY = launching.LaunchPolicy(
     rules=LaunchRules(runtimes=SHIPPED, command_allowlist=("make",)),
@@ -42,14 +51,40 @@ POLICY = launching.LaunchPolicy(
 )
 
 
-class InMemoryStudio(InMemoryDefinitionOperations):
-    """Keeps what it has from one event loop to the next, as a database does."""
+class InMemoryStudio(
+    InMemoryDefinitionOperations,
+    InMemoryArtifactOperations,
+    InMemoryProjectOperations,
+    InMemoryUpkeepOperations,
+    ScheduleOperations,
+):
+    """Keeps what it has from one event loop to the next, as a database does. `schedules` fires nothing by itself."""
 
     def __init__(self, runs: InMemoryRuns | None = None) -> None:
-        super().__init__()
         self.runs = runs or InMemoryRuns()
+        InMemoryDefinitionOperations.__init__(self)
+        InMemoryArtifactOperations.__init__(self, self.runs)
+        InMemoryProjectOperations.__init__(self, self.runs)
         self.launches = InMemoryLaunches(self.runs)
         self.machine = FakeMachine(folders={"/"})
+        self.schedules = InMemorySchedules(feed=self.runs.feed)
+        InMemoryUpkeepOperations.__init__(self, self.runs, self.schedules)
+        ScheduleOperations.__init__(self, schedules=self._schedule_needs())
+
+    def _schedule_needs(self) -> ScheduleNeeds:
+        sources = PlaybookSources(self.files, home=PurePath("/home"))
+        runs = LaunchedRuns(
+            needs=LaunchNeeds(
+                policy=POLICY, launches=self.launches, sources=sources, projects=self.places, machine=self.machine
+            ),
+            rows=InMemoryRunOutcomes(self.runs),
+            queue=self.launches.queue,
+            writes=self.runs,
+            clock=self.runs.clock,
+            ids=self.runs.ids,
+        )
+        clock, ids = self.runs.clock, self.runs.ids
+        return ScheduleNeeds(states=self.schedules, runs=runs, clock=clock, ids=ids, zone="Etc/UTC", capacity=4)
 
     async def describe_contract(self) -> ContractInfo:
         return ContractInfo(version=CONTRACT_VERSION, capabilities=("runs",), limits=PUBLISHED)
@@ -72,13 +107,16 @@ class InMemoryStudio(InMemoryDefinitionOperations):
             policy=POLICY,
             launches=self.launches,
             sources=PlaybookSources(self.files, home=PurePath("/home")),
+            projects=self.places,
             machine=self.machine,
             clock=self.runs.clock,
             ids=self.runs.ids,
         )
 
     async def record_events(self, run_id: str, command: RecordEvents) -> RecordResult:
-        return await recording.record_events(run_id=run_id, command=command, runs=self.runs, clock=self.runs.clock)
+        return await recording.record_events(
+            run_id=run_id, command=command, runs=self.runs, files=self.left_files, clock=self.runs.clock
+        )
 
     async def cancel_run(self, run_id: str, command: CancelRun) -> CancelResult:
         return await control.cancel_run(run_id=run_id, command=command, runs=self.runs, clock=self.runs.clock)

@@ -13,16 +13,18 @@ from tests.live import TOKEN, LiveDaemon, live_daemon
 
 # What runs may start, one of which there is nowhere.
 ALLOWED = ("sh", "no-such-program")
+# A daemon that does nothing by itself.
+IDLE = ("--no-worker", "--no-scheduler")
 
 
 @pytest.fixture(scope="session")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveDaemon]:
     """One daemon for all tests of a process; scenarios keep out of each other's way by their names.
 
-    It executes nothing: what is launched stays in the queue until somebody cancels it.
+    It executes and fires nothing: what is launched stays in the queue until somebody cancels it.
     """
     home = tmp_path_factory.mktemp("daemon") / "home"
-    with live_daemon(home, "--no-worker", auth_token=TOKEN, command_allowlist=",".join(ALLOWED)) as daemon:
+    with live_daemon(home, *IDLE, auth_token=TOKEN, command_allowlist=",".join(ALLOWED)) as daemon:
         yield daemon
 
 

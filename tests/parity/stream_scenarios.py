@@ -11,7 +11,7 @@ from contract.events import (
     HeartbeatFrame,
     StreamFrame,
 )
-from contract.limits import EVENTS_PER_BATCH_MAX, STREAM_PAGE_ENTRIES
+from contract.limits import CURSOR_MAX_CHARS, EVENTS_PER_BATCH_MAX, STREAM_PAGE_ENTRIES
 from contract.runs import (
     EvidenceRequest,
     RunReadQuery,
@@ -159,7 +159,7 @@ async def foreign_cursors_of_a_stream_are_refused(studio: StudioApplication, own
             (own, pane.next_cursor),
             (own, encode_stream(own, 99)),
             (own, "garbled"),
-            (own, "x" * 513),
+            (own, "x" * (CURSOR_MAX_CHARS + 1)),
             (own, "\x00"),
             (own, "é"),
         ):

@@ -22,6 +22,7 @@ PRINTED = "printed"
 # Every command, Django's own included.
 PRINTING = [["run", "list"], ["invocation", "list", "--json"], ["run", "record", "/dev/null"], ["doctor"], ["help"]]
 PRINTING += [["showmigrations"], ["run", "--help"], ["definition", "list"], ["definition", "show", "agent", PRINTED]]
+PRINTING += [["schedule", "export"]]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from contract.actions import LaunchRun
+from contract.artifacts import ArtifactListQuery, ArtifactQuery, SaveArtifact
 from contract.base import ContractModel
 from contract.definitions import (
     DefinitionQuery,
@@ -27,12 +28,15 @@ from contract.errors import ErrorBody, ValidationFailure
 from contract.events import RecordEvents
 from contract.limits import (
     COMMAND_ARGUMENTS_MAX,
+    CURSOR_MAX_CHARS,
     EVENTS_PER_BATCH_MAX,
     PROMPT_MAX_CHARS,
     SAFE_INTEGER_MAX,
     TAGS_PER_RUN_MAX,
 )
 from contract.parsing import parse_model, parse_query, strict_json_loads
+from contract.projects import AssignRuns, CreateProject, DeleteProject, DetectProject, PatchProject, ProjectQuery
+from contract.retention import PruneRuns
 from contract.runs import (
     CancelRun,
     ChangeTags,
@@ -42,8 +46,31 @@ from contract.runs import (
     RunReadQuery,
     StartRun,
 )
+from contract.schedule_sets import ApplySchedules
+from contract.schedules import (
+    ChangeSchedule,
+    CreateSchedule,
+    DeleteSchedule,
+    EmptyCommand,
+    EnableSchedule,
+    FireSchedule,
+    FiringQuery,
+    ScheduleQuery,
+)
+from contract.stats import StatsQuery
 from contract.stream_query import StreamQuery
+from contract.triggers import PreviewSchedule
 from tests.live import TOKEN, LiveDaemon
+from tests.parity.raw_artifacts import WRONG_ARTIFACTS, WRONG_PREVIEWS
+from tests.parity.raw_projects import WRONG_ASSIGNMENTS, WRONG_FOLDERS, WRONG_PATCHES, WRONG_PROJECTS, WRONG_PRUNES
+from tests.parity.raw_schedules import (
+    WRONG_CHANGES,
+    WRONG_ENABLES,
+    WRONG_FIRES,
+    WRONG_SCHEDULES,
+    WRONG_SETS,
+    WRONG_TRIGGERS,
+)
 
 RUN = "raw-input"
 # Loading the certificates of the world, for each test anew, would take longer than everything else here.
@@ -78,13 +105,40 @@ ROLLBACK = Door("rollback_definition", "POST", f"{AGENT}/rollback", RollbackDefi
 SNAPSHOT = Door("snapshot_definitions", "POST", "/api/v1/definitions/snapshot", SnapshotDefinitions)
 RESOLVE = Door("resolve_reconciliation", "POST", f"/api/v1/reconciliations/{RUN}/resolve", ResolveReconciliation)
 
+ARTIFACT = "/api/v1/artifacts/a1"
+SAVE_ARTIFACT = Door("save_artifact", "PUT", "/api/v1/artifacts/", SaveArtifact)
+RESOLVE_ARTIFACT = Door("resolve_artifact", "GET", ARTIFACT, ArtifactQuery, (("artifact_id", "a1"),))
+RUN_ARTIFACTS = Door("list_run_artifacts", "GET", f"/api/v1/runs/{RUN}/artifacts", ArtifactListQuery)
+INVOCATION_ARTIFACTS = Door("list_invocation_artifacts", "GET", "/api/v1/invocations/i/artifacts", ArtifactListQuery)
 DEFINITIONS = Door("list_definitions", "GET", "/api/v1/definitions/", DefinitionQuery)
 VERSIONS = Door("list_definition_versions", "GET", f"{AGENT}/versions/", VersionQuery)
 DIFF = Door("diff_definition", "GET", f"{AGENT}/diff", DiffQuery)
 DELETE = Door("delete_definition", "DELETE", AGENT, DeleteDefinition)
 RECONCILIATIONS = Door("list_reconciliations", "GET", "/api/v1/reconciliations/", ReconciliationQuery)
+PROJECT = "/api/v1/projects/raw/input"
+CREATE_PROJECT = Door("create_project", "POST", "/api/v1/projects/", CreateProject)
+PATCH_PROJECT = Door("patch_project", "PATCH", PROJECT, PatchProject)
+ASSIGN = Door("assign_runs", "POST", f"{PROJECT}/assign", AssignRuns)
+DETECT = Door("detect_project", "POST", "/api/v1/projects/detect", DetectProject)
+PROJECTS = Door("list_projects", "GET", "/api/v1/projects/", ProjectQuery)
+DELETE_PROJECT = Door("delete_project", "DELETE", PROJECT, DeleteProject)
+SCHEDULE = f"/api/v1/schedules/{RUN}"
+CREATE = Door("mutate_schedule", "POST", "/api/v1/schedules/", CreateSchedule)
+CHANGE = Door("mutate_schedule", "PATCH", SCHEDULE, ChangeSchedule)
+ENABLE = Door("mutate_schedule", "PUT", f"{SCHEDULE}/enabled", EnableSchedule)
+FIRE = Door("fire_schedule", "POST", f"{SCHEDULE}/fire", FireSchedule)
+SKIP = Door("skip_next", "POST", f"{SCHEDULE}/skip-next", EmptyCommand)
+PAUSE = Door("pause_schedules", "POST", "/api/v1/schedules/pause-all", EmptyCommand)
+RESUME = Door("resume_schedules", "POST", "/api/v1/schedules/resume-all", EmptyCommand)
+PREVIEW = Door("preview_schedule", "POST", "/api/v1/schedules/preview", PreviewSchedule)
+APPLY = Door("apply_schedules", "POST", "/api/v1/schedules/apply", ApplySchedules)
+SCHEDULES = Door("list_schedules", "GET", "/api/v1/schedules/", ScheduleQuery)
+FIRINGS = Door("list_firings", "GET", f"{SCHEDULE}/firings/", FiringQuery)
+REMOVE = Door("delete_schedule", "DELETE", SCHEDULE, DeleteSchedule)
 MESSAGES = Door("stream_messages", "GET", f"/api/v1/runs/{RUN}/stream", StreamQuery)
 SIGNALS = Door("stream_signals", "GET", f"/api/v1/runs/{RUN}/signals", StreamQuery)
+PRUNE = Door("prune_runs", "POST", "/api/v1/retention/prune", PruneRuns)
+STATS = Door("get_stats", "GET", "/api/v1/stats", StatsQuery)
 
 
 def _deep(levels: int) -> bytes:
@@ -172,6 +226,10 @@ WRONG_VERSIONS = (b"{}", b'{"version": 0}', b'{"version": 1.0}', b'{"version": t
 WRONG_SNAPSHOTS = (b'{"kind": "all"}', b'{"kind": ["agent"]}', b'{"name": ""}', b'{"name": 7, "all": true}')
 WRONG_ACTIONS = (b"{}", b'{"action": "retry"}', b'{"action": null}', b'{"action": "dismiss", "reason": 7, "why": "x"}')
 BODIES = (
+    *((CREATE_PROJECT, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_PROJECTS)),
+    *((PATCH_PROJECT, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_PATCHES)),
+    *((ASSIGN, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_ASSIGNMENTS)),
+    *((DETECT, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_FOLDERS)),
     *((START, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_RUNS)),
     *((LAUNCH, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_LAUNCHES)),
     *((RECORD, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_EVENTS)),
@@ -181,9 +239,26 @@ BODIES = (
     *((ROLLBACK, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_VERSIONS)),
     *((SNAPSHOT, raw) for raw in (*NO_JSON, *NO_OBJECT, *WRONG_SNAPSHOTS)),
     *((RESOLVE, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_ACTIONS)),
+    *((SAVE_ARTIFACT, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_ARTIFACTS)),
+    *((PRUNE, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_PRUNES)),
+    *((CREATE, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_SCHEDULES)),
+    *((CHANGE, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_CHANGES)),
+    *((ENABLE, raw) for raw in (b"", b"null", *NO_OBJECT, *WRONG_ENABLES)),
+    *((FIRE, raw) for raw in (*NO_JSON, *NO_OBJECT, *WRONG_FIRES)),
+    *((PREVIEW, raw) for raw in (b"", b"null", *NO_OBJECT, *WRONG_TRIGGERS)),
+    *((APPLY, raw) for raw in (b"", b"null", *NO_JSON, *NO_OBJECT, *WRONG_SETS)),
+    *((door, raw) for door in (SKIP, PAUSE, RESUME) for raw in (*NO_OBJECT, b'{"all": true}')),
     (TAGS, b'{"add": [%s]}' % b",".join(b'"t%d"' % number for number in range(TAGS_PER_RUN_MAX + 1))),
 )
-ANY_QUERY = ("colour=blue", "=x", "%00=1", "cursor=a&cursor=b", "cursor=%00", f"cursor={'x' * 513}", "cursor[]=a")
+ANY_QUERY = (
+    "colour=blue",
+    "=x",
+    "%00=1",
+    "cursor=a&cursor=b",
+    "cursor=%00",
+    f"cursor={'x' * (CURSOR_MAX_CHARS + 1)}",
+    "cursor[]=a",
+)
 NUMBERS = ("", "abc", "0", "-1", "1.0", "1e2", "+1", "%201", "1_000", "0x10", "true", "%D9%A1", "9" * 30, "9" * 5_000)
 QUERIES = (
     *((door, query) for door in (LIST, DETAIL, INVOCATIONS, MESSAGES, SIGNALS) for query in ANY_QUERY),
@@ -197,11 +272,29 @@ QUERIES = (
     *((LIST, query) for query in ("tags=a%2Cb", "tags=", "tags=a%00", "search=", "search=%00", "sort=newest")),
     *((LIST, query) for query in ("project=", f"project={'x' * 201}", "kind=-", "invocation_id=..", "tags_match=none")),
     *((door, query) for door in (DEFINITIONS, VERSIONS, DIFF, DELETE, RECONCILIATIONS) for query in ANY_QUERY),
+    *((door, query) for door in (RESOLVE_ARTIFACT, RUN_ARTIFACTS, INVOCATION_ARTIFACTS) for query in ANY_QUERY),
+    *((RESOLVE_ARTIFACT, query) for query in WRONG_PREVIEWS),
+    *((RUN_ARTIFACTS, query) for query in ("kind=", "kind=a%20b", "limit=1001", "offset=-1")),
     *((VERSIONS, f"limit={number}") for number in NUMBERS),
     *((DEFINITIONS, query) for query in ("kind=", "kind=skill", "search=", "search=%00", "deleted=yes", "limit=1001")),
     *((DIFF, query) for query in ("from=-1", "from=x", "from_=1", "to=0", "file=2", "context=1001", "from=1&from=2")),
     *((DELETE, query) for query in ("expected_version=-1", "expected_version=", "actor=", "message=%00", "version=1")),
     *((RECONCILIATIONS, query) for query in ("status=open", "kind=skill", "name=", "name=%00", "offset=-1")),
+    *((door, query) for door in (PROJECTS, DELETE_PROJECT) for query in ANY_QUERY),
+    *((PROJECTS, query) for query in ("limit=1001", "search=", "search=%00", "offset=-1", "name=a")),
+    *((DELETE_PROJECT, query) for query in ("detach=yes", "detach=", "detach=true&detach=true", "force=1")),
+    *(
+        (STATS, query)
+        for query in (*ANY_QUERY, "since=", "since=now", "until=-1", "until=1e400", "project=", "since=1&since=2")
+    ),
+    *((door, query) for door in (SCHEDULES, FIRINGS, REMOVE) for query in ANY_QUERY),
+    *((door, f"limit={number}") for door in (SCHEDULES, FIRINGS) for number in NUMBERS if number != "1_000"),
+    *(
+        (SCHEDULES, query)
+        for query in ("enabled=yes", "trigger=tide", "project=", "search=", "search=%00", "limit=1001")
+    ),
+    *((FIRINGS, query) for query in ("outcome=", "outcome=lost", "offset=-1", "limit=1001")),
+    *((REMOVE, query) for query in ("cancel_runs=", "cancel_runs=yes", "force=true")),
     (LIST, "limit=0&limit=1&offset=x&colour=1&sort=&started_before=x"),
 )
 REFUSED_OPERATIONS = {door.operation for door, _ in (*BODIES, *QUERIES)}

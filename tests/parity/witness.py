@@ -21,9 +21,13 @@ E = TypeVar("E", bound=StudioError)
 CHOSEN_INSTANTS_END = 1_600_000_000.0
 # Identifiers that nobody chose, alone or in a sentence.
 _GENERATED_ID = re.compile(r"\b[0-9a-f]{16}\b")
+# An instant of a clock in a sentence, such as that of a conflict.
+_CLOCK = re.compile(r"\b1[6-9][0-9]{8}\.[0-9]+\b")
 # They hold row numbers, which depend on what else a store holds. Cursors of streams and windows do not.
 _CURSORS_OF_ROWS = {"next_cursor"}
 _ROW_NUMBERS = {"number"}
+# Statistics of everything that a store holds.
+_OF_THE_STORE = {"runs_total", "runs_by_status", "queue", "store"}
 
 
 class Witness:
@@ -76,6 +80,8 @@ class Witness:
 
 def normalised(value: JsonValue, key: str = "") -> JsonValue:
     """Replace what no two applications have in common: the time, generated ids, and the numbers of rows."""
+    if key in _OF_THE_STORE:
+        return "<store>"
     if isinstance(value, dict):
         return {name: normalised(item, name) for name, item in value.items()} | _nobody_chose(value)
     if isinstance(value, list):
@@ -83,7 +89,7 @@ def normalised(value: JsonValue, key: str = "") -> JsonValue:
     if isinstance(value, float) and key.endswith("at") and value > CHOSEN_INSTANTS_END:
         return "<clock>"
     if isinstance(value, str):
-        return "<cursor>" if key in _CURSORS_OF_ROWS else _GENERATED_ID.sub("<id>", value)
+        return "<cursor>" if key in _CURSORS_OF_ROWS else _CLOCK.sub("<clock>", _GENERATED_ID.sub("<id>", value))
     return "<row>" if key in _ROW_NUMBERS else value
 
 
@@ -92,6 +98,8 @@ def _nobody_chose(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
     found: dict[str, JsonValue] = {}
     if "stream_cursor" in value and _GENERATED_ID.fullmatch(str(value["run_id"])):
         found["stream_cursor"] = "<cursor>"
+    if "runs_by_status" in value:
+        found["schedules"] = "<store>"
     if "pid" in value and isinstance(began := value.get("started_at"), float) and began > CHOSEN_INSTANTS_END:
         found |= {"pid": "<pid>", "started_ticks": "<clock>"}
     return found

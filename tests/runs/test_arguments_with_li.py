@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from contract.actions import ActionFields
+from contract.projects import project_name_fault
 from runs.arguments import ActionFiles, child_arguments
 from runs.runtimes import SHIPPED
 
@@ -31,6 +32,7 @@ NAMES = TEXTS.map(lambda text: text[:200]).filter(str.strip)
 PROMPTS = TEXTS.filter(str.strip)
 # Behind a flag: `--` is refused there (tests/runs/test_arguments.py).
 FLAG_VALUES = NAMES.filter(lambda name: name != "--")
+PROJECTS = FLAG_VALUES.filter(lambda name: project_name_fault(name) is None)
 
 # The first example waits until lionagi is there.
 SLOWLY = settings(deadline=None)
@@ -96,8 +98,8 @@ def as_read_from_a_pipe(text: str) -> str:
 
 
 @SLOWLY
-@given(model=st.none() | NAMES, agent=FLAG_VALUES, project=st.none() | FLAG_VALUES, prompt=PROMPTS)
-@example(model="--bypass", agent="-r x", project="-- ", prompt="--")
+@given(model=st.none() | NAMES, agent=FLAG_VALUES, project=st.none() | PROJECTS, prompt=PROMPTS)
+@example(model="--bypass", agent="-r x", project="--x", prompt="--")
 @example(model=None, agent="status", project=None, prompt="--bypass")
 def test_an_agent_gets_exactly_what_the_action_says(
     listen: Listen, plain: Plain, model: str | None, agent: str, project: str | None, prompt: str
@@ -112,7 +114,7 @@ def test_an_agent_gets_exactly_what_the_action_says(
 
 @pytest.mark.parametrize("kind", ["flow", "fanout"])
 @SLOWLY
-@given(model=st.none() | NAMES, agent=st.none() | FLAG_VALUES, project=st.none() | FLAG_VALUES, prompt=PROMPTS)
+@given(model=st.none() | NAMES, agent=st.none() | FLAG_VALUES, project=st.none() | PROJECTS, prompt=PROMPTS)
 @example(model=None, agent=None, project=None, prompt="--")
 @example(model="--", agent="-- ", project="-", prompt="-r x")
 def test_an_orchestration_gets_exactly_what_the_action_says(
@@ -128,7 +130,7 @@ def test_an_orchestration_gets_exactly_what_the_action_says(
 
 
 @SLOWLY
-@given(model=st.none() | NAMES, project=st.none() | FLAG_VALUES, prompt=st.none() | TEXTS)
+@given(model=st.none() | NAMES, project=st.none() | PROJECTS, prompt=st.none() | TEXTS)
 @example(model="--bypass", project="--=", prompt="")
 @example(model="m", project=None, prompt=None)
 def test_a_playbook_gets_the_prompt_as_its_input_and_no_model_is_taken_for_one(
@@ -144,7 +146,7 @@ def test_a_playbook_gets_the_prompt_as_its_input_and_no_model_is_taken_for_one(
 
 
 @SLOWLY
-@given(model=st.none() | NAMES, project=st.none() | FLAG_VALUES, prompt=st.none() | TEXTS)
+@given(model=st.none() | NAMES, project=st.none() | PROJECTS, prompt=st.none() | TEXTS)
 @example(model="m", project=None, prompt=None)
 def test_an_inline_flow_keeps_its_own_prompt_and_gets_the_models_name_as_such(
     listen: Listen, plain: Plain, model: str | None, project: str | None, prompt: str | None

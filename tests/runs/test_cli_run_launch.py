@@ -13,11 +13,11 @@ from contract.actions import ActionFields, LaunchResult
 from contract.events import MessageEvent, ProcessIdentity, StreamFrame
 from contract.limits import DEFINITION_MAX_BYTES
 from contract.runs import RunDetail
-from runs.management.launching import EXIT_NOT_COMPLETED
 from runs.services.execution_ports import Ending
 from studio_project.commands import EXIT_CODES
 from studio_project.config import current_config
 from studio_project.home import working
+from studio_project.run_tailing import EXIT_NOT_COMPLETED
 from tests.fakes.shell import Shell
 
 OWNER = ProcessIdentity(host="h", pid=1)
@@ -160,7 +160,7 @@ def test_launches_without_a_key_are_two(shell: Shell) -> None:
     ("arguments", "fields"),
     [
         (["dance"], ["kind"]),
-        (["agent", "--cwd", "here", "--", "make"], ["command", "prompt", "cwd", "model"]),
+        (["agent", "--cwd", "here", "--", "make"], ["command", "prompt", "cwd", "runtime"]),
         (["command", "--", "rm", "-r", "/"], ["command.0"]),
         (["command", "--deadline", "-1", "--", "make"], ["deadline_seconds"]),
         (["command", "--tag", "two words", "--", "make"], ["tags.0"]),

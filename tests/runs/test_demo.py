@@ -16,8 +16,9 @@ from contract.events import DoneFrame
 from contract.runs import RunDetail, RunQuery, RunReadQuery, RunSummary, StartRun
 from runs.demo import demo_agent, demo_launch, launch_once
 from runs.management.commands import demo
-from studio_project.composition import Studio, allow_demo, build_studio
+from studio_project.composition import Studio, build_studio
 from studio_project.config import StudioConfig, current_config
+from studio_project.run_operations import allow_demo
 from tests.live import ROOT
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -17,6 +17,7 @@ from contract.runs import (
     RunSummary,
 )
 from runs.management import presentation
+from studio_project.frame_wording import frame_lines
 from studio_project.terminal import Line
 
 ZONE = timezone(timedelta(hours=2))
@@ -74,7 +75,7 @@ def test_what_is_not_known_is_a_dash_and_never_zero() -> None:
 def test_a_message_s_later_lines_are_set_in_and_its_controls_escaped() -> None:
     view = MessageView(seq=1, branch="b", role="tool", content="a\x1b]0;x\x07\r\n\tb\n", recorded_at=AT)
 
-    assert plain(list(presentation.frame_lines(view, "r1", ZONE))) == [
+    assert plain(list(frame_lines(view, "r1", ZONE))) == [
         "00:13:20 b tool: a\\x1b]0;x\\x07",
         "        b",
     ]
@@ -83,22 +84,20 @@ def test_a_message_s_later_lines_are_set_in_and_its_controls_escaped() -> None:
 def test_a_withheld_body_says_its_size() -> None:
     view = MessageView(seq=1, branch="b", role="tool", withheld=True, size_bytes=5_000_000, recorded_at=AT)
 
-    assert plain(list(presentation.frame_lines(view, "r1", ZONE))) == [
-        "00:13:20 b tool:  [5000000 bytes, not all shown]"
-    ]
+    assert plain(list(frame_lines(view, "r1", ZONE))) == ["00:13:20 b tool:  [5000000 bytes, not all shown]"]
 
 
 def test_a_signal_is_one_line() -> None:
     signal = SignalView(seq=1, kind="Note", branch="b", payload="x", recorded_at=AT)
     bare = SignalView(seq=1, kind="Note", branch="b", recorded_at=AT)
 
-    assert plain(list(presentation.frame_lines(signal, "r1", ZONE))) == ["00:13:20 b Note x"]
-    assert plain(list(presentation.frame_lines(bare, "r1", ZONE))) == ["00:13:20 b Note"]
+    assert plain(list(frame_lines(signal, "r1", ZONE))) == ["00:13:20 b Note x"]
+    assert plain(list(frame_lines(bare, "r1", ZONE))) == ["00:13:20 b Note"]
 
 
 def test_frames_that_end_a_stream_say_how_and_heartbeats_nothing() -> None:
     said = [
-        plain(list(presentation.frame_lines(frame, "r1", ZONE)))
+        plain(list(frame_lines(frame, "r1", ZONE)))
         for frame in (
             DoneFrame(status="failed"),
             HeartbeatFrame(),

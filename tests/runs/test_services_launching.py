@@ -7,12 +7,16 @@ import pytest
 
 from contract.actions import LaunchResult, LaunchRun
 from contract.errors import Conflict, StateUnavailable, ValidationFailure
+from contract.projects import CreateProject
+from projects.services.placing import ProjectFolders
 from runs.actions import LaunchRules
 from runs.runtimes import ACTION_KINDS, SHIPPED
 from runs.services.launching import LaunchPolicy, launch_run
 from tests.fakes.action_sources import FakeSources
 from tests.fakes.clocks import START_AT, FixedClock, SequentialIds
+from tests.fakes.folders import FakeFolders
 from tests.fakes.machines import FakeMachine
+from tests.fakes.projects import InMemoryProjects
 from tests.fakes.run_launches import InMemoryLaunches
 from tests.fakes.run_records import StoredLaunch
 from tests.fakes.runs import InMemoryRuns
@@ -33,6 +37,9 @@ class Desk:
         self.sources = FakeSources("review")
         self.policy = POLICY
         self._launches = InMemoryLaunches(self.runs)
+        self.projects = InMemoryProjects(self.runs)
+        self.disk = FakeFolders()
+        self.places = ProjectFolders(self.projects, self.disk)
         self.machine = FakeMachine(folders=folders, usable=usable)
         self._clock = FixedClock()
         self._ids = SequentialIds()
@@ -43,6 +50,7 @@ class Desk:
             policy=self.policy,
             launches=self._launches,
             sources=self.sources,
+            projects=self.places,
             machine=self.machine,
             clock=self._clock,
             ids=self._ids,
@@ -64,7 +72,7 @@ class Desk:
 
 @pytest.fixture
 def desk() -> Desk:
-    return Desk(folders=("/work/shop",))
+    return Desk(folders=("/work/shop", "/"))
 
 
 async def test_a_launch_waits_in_the_queue(desk: Desk) -> None:
@@ -150,6 +158,52 @@ async def test_a_configured_root_that_cannot_be_used_is_not_passed_over(desk: De
     desk.policy = replace(POLICY, root="/gone")
 
     assert await desk.refused(**COMMAND) == [("cwd", "folder")]
+
+
+async def test_the_folder_of_a_project_comes_before_the_configured_root(desk: Desk) -> None:
+    desk.policy = replace(POLICY, root="/")
+    await desk.projects.create_project(CreateProject(name="shop", path="/work/shop"), at=START_AT)
+    await desk.projects.create_project(CreateProject(name="label"), at=START_AT)
+
+    assert (await desk.launched(**COMMAND, project="shop")).draft.cwd == "/work/shop"
+    assert (await desk.launched(**COMMAND, project="shop", cwd="/")).draft.cwd == "/"
+    assert (await desk.launched(**COMMAND, project="label")).draft.cwd == "/"
+    assert (await desk.launched(**COMMAND, project="new")).draft.cwd == "/"
+
+
+async def test_a_projects_folder_that_cannot_be_used_is_not_passed_over(desk: Desk) -> None:
+    desk.policy = replace(POLICY, root="/work/shop")
+    await desk.projects.create_project(CreateProject(name="shop", path="/gone"), at=START_AT)
+
+    with pytest.raises(ValidationFailure, match="/gone, the path of project shop: "):
+        await desk.launch(**COMMAND, project="shop")
+    assert await desk.refused(**COMMAND, project="shop") == [("cwd", "folder")]
+    assert (await desk.launched(**COMMAND, project="shop", cwd="/work/shop")).draft.cwd == "/work/shop"
+
+
+async def test_a_folder_gives_a_launch_its_project(desk: Desk) -> None:
+    desk.disk.says("/work/shop", configured="team/shop")
+
+    found = await desk.launched(**COMMAND, cwd="/work/shop")
+
+    assert (found.draft.action.project, found.draft.cwd) == ("team/shop", "/work/shop")
+    assert list(desk.runs.projects) == ["team/shop"]
+    assert (await desk.launched(**COMMAND, cwd="/work/shop", project="own")).draft.action.project == "own"
+    assert (await desk.launched(**COMMAND, cwd="/work/shop", detect_project=False)).draft.action.project is None
+    assert (await desk.launched(**COMMAND)).draft.action.project is None
+
+
+async def test_a_detection_that_fails_fails_no_launch(desk: Desk) -> None:
+    desk.disk.fault = ValidationFailure.at(".studio.toml", code="config", message="is wrong")
+
+    assert (await desk.launched(**COMMAND, cwd="/work/shop")).draft.action.project is None
+
+
+async def test_a_launch_is_the_same_whatever_its_folder_says_meanwhile(desk: Desk) -> None:
+    first = await desk.launch(**COMMAND, cwd="/work/shop", launch_key="k")
+    desk.disk.says("/work/shop", configured="team/shop")
+
+    assert (await desk.launch(**COMMAND, cwd="/work/shop", launch_key="k")).run_id == first.run_id
 
 
 async def test_every_fault_is_told_at_once(desk: Desk) -> None:

@@ -22,6 +22,7 @@ from contract.errors import ReconciliationRequired
 from contract.events import RecordEvents
 from contract.parsing import parse_model
 from contract.runs import StartRun
+from contract.schedules import CreateSchedule, FireSchedule
 from studio_project.admin import ReadOnlyAdmin
 from studio_project.composition import Studio, build_studio, set_studio
 from studio_project.config import current_config
@@ -37,6 +38,10 @@ EVENTS = [
     {"type": "usage", "input_tokens": 3, "cost_usd": 0.25, "model": "m"},
     {"type": "artifact", "kind": "report", "name": "report", "content": {"ok": True}},
 ]
+SCHEDULE = {
+    "trigger": {"kind": "interval", "seconds": 600},
+    "action": {"kind": "command", "command": ["look"]},
+}
 HOSTILE = ("r1", "%", "\x00", "x" * 300)
 RUNS = "/admin/runs/runrecord/"
 _REGISTERED = sorted(admin.site._registry.items(), key=lambda entry: entry[0].__name__)
@@ -70,6 +75,8 @@ def record(studio: Studio, *run_ids: str) -> None:
             )
             await studio.record_events(run_id, parse_model(RecordEvents, {"events": EVENTS}))
             await studio.launch_run(LaunchRun(kind="command", command=("look",), launch_key=f"launch-of-{run_id}"))
+            schedule = await studio.mutate_schedule(parse_model(CreateSchedule, SCHEDULE | {"name": run_id}))
+            await studio.fire_schedule(schedule.schedule_id, FireSchedule())
             await studio.save_file_definition(SaveDefinition(kind="agent", name=run_id, content="Look."))
             with suppress(ReconciliationRequired):
                 await studio.save_file_definition(SaveDefinition(kind="playbook", name=run_id, content="prompt: Go.\n"))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from studio_project.config import ConfigError, StudioConfig, chosen_editor, isolated_environment, load_config
+from studio_project.config import ConfigError, StudioConfig, isolated_environment, load_config
 from studio_project.database_url import Database, parse_database_url
 from studio_project.secret_key import load_secret_key
 
@@ -99,7 +99,25 @@ def test_the_machines_time_zone_is_the_default(tmp_path: Path) -> None:
     assert load_config({"STUDIO_HOME": str(tmp_path)}, localtime=localtime).timezone == "Europe/Berlin"
 
 
-@pytest.mark.parametrize("zone", ["Mars/Base", "", "America", "../../etc/passwd", "Europe/Berlin\0"])
+@pytest.mark.parametrize(
+    ("target", "zone"),
+    [
+        ("zoneinfo/posix/Asia/Tokyo", "Asia/Tokyo"),
+        ("zoneinfo/right/Asia/Tokyo", "UTC"),
+        ("zoneinfo/Mars/Base", "UTC"),
+        ("clock", "UTC"),
+    ],
+)
+def test_a_machine_without_a_usable_zone_is_in_utc(tmp_path: Path, target: str, zone: str) -> None:
+    localtime = tmp_path / "localtime"
+    localtime.symlink_to(target)
+
+    assert load_config({"STUDIO_HOME": str(tmp_path)}, localtime=localtime).timezone == zone
+
+
+@pytest.mark.parametrize(
+    "zone", ["Mars/Base", "", "America", "../../etc/passwd", "Europe/Berlin\0", "localtime", "posix/UTC"]
+)
 def test_an_unknown_time_zone_is_refused(load: Load, zone: str) -> None:
     assert problems_of(load, TIMEZONE=zone) == ("STUDIO_TIMEZONE: is not an IANA time zone such as Europe/Berlin",)
 
@@ -143,6 +161,21 @@ def test_a_key_set_in_both_places_of_the_file_is_told(load: Load, write: Callabl
     write('command_allowlist = ["a"]\n[execution]\ncommand_allowlist = ["b"]\n')
 
     assert problems_of(load) == ("studio.toml: execution.command_allowlist: is set twice",)
+
+
+def test_how_long_runs_are_kept_can_be_set_in_its_table(load: Load, write: Callable[[str], None]) -> None:
+    assert load().retention_days == 0
+    write("[retention]\nruns_days = 30\n")
+
+    assert load().retention_days == 30
+    assert load(RETENTION_DAYS="7").retention_days == 7
+
+
+@pytest.mark.parametrize("days", ["-1", "30d", "1.5", "40000"])
+def test_runs_are_kept_for_a_number_of_days(load: Load, days: str) -> None:
+    [problem] = problems_of(load, RETENTION_DAYS=days)
+
+    assert problem.startswith("STUDIO_RETENTION_DAYS: ")
 
 
 @pytest.mark.parametrize("token", ["", " ", "two words", "line\nbreak", "tökén"])
@@ -304,16 +337,3 @@ def test_a_home_that_cannot_be_written_gets_a_key_for_this_process(tmp_path: Pat
     first, second = load_secret_key(tmp_path / "file"), load_secret_key(tmp_path / "file")
 
     assert len({first, second, ""}) == 3
-
-
-@pytest.mark.parametrize(
-    ("environ", "editor"),
-    [
-        ({"VISUAL": "code --wait", "EDITOR": "nano"}, "code --wait"),
-        ({"VISUAL": " ", "EDITOR": "nano"}, "nano"),
-        ({"EDITOR": ""}, "vi"),
-        ({}, "vi"),
-    ],
-)
-def test_the_editor_is_the_one_that_the_environment_names(environ: dict[str, str], editor: str) -> None:
-    assert chosen_editor(environ) == editor

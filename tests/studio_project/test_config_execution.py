@@ -312,3 +312,28 @@ def test_the_documented_tables_are_taken_as_they_stand(load: Load, page: str) ->
     configs = [load(dedent(block)) for block in tables]
 
     assert configs
+
+
+def test_the_queue_is_local_or_bound_to_procrastinate_on_postgresql(load: Load) -> None:
+    bound = load('[execution]\nqueue = "procrastinate"\n', DATABASE_URL="postgresql://h/n")
+
+    assert (load().queue, bound.queue, bound.origins["queue"]) == ("local", "procrastinate", "file")
+
+
+@pytest.mark.parametrize(
+    ("content", "variables", "place"),
+    [
+        ('queue = "procrastinate"\n', {}, "studio.toml: queue"),
+        ("", {"QUEUE": "procrastinate"}, "STUDIO_QUEUE"),
+    ],
+)
+def test_procrastinate_without_postgresql_is_refused(
+    load: Load, content: str, variables: dict[str, str], place: str
+) -> None:
+    told = "procrastinate works on PostgreSQL only: set database_url to one, or leave the queue local"
+
+    assert problems_of(load, content, **variables) == (f"{place}: {told}",)
+
+
+def test_an_unknown_queue_is_refused(load: Load) -> None:
+    assert problems_of(load, QUEUE="celery") == ("STUDIO_QUEUE: Input should be 'local' or 'procrastinate'",)

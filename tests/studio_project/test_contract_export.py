@@ -4,12 +4,14 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from studio_project.config import isolated_environment
 from studio_project.contract_export import CHECKED_IN, drift, read, write
+from tests.forked_commands import ForkedCommands, forked_commands
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,11 +20,23 @@ def contract(home: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "manage.py", "contract", *arguments],
         cwd=ROOT,
-        env=isolated_environment(home, timezone="Asia/Tokyo", auth_token="another") | {"TZ": "Asia/Tokyo"},
+        env=elsewhere(home),
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def elsewhere(home: Path) -> dict[str, str]:
+    """Return an environment that nobody who wrote the contract had."""
+    return isolated_environment(home, timezone="Asia/Tokyo", auth_token="another") | {"TZ": "Asia/Tokyo"}
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkedCommands]:
+    """For commands to which their home says nothing."""
+    with forked_commands(elsewhere(tmp_path_factory.mktemp("commands"))) as commands:
+        yield commands
 
 
 @pytest.fixture
@@ -40,13 +54,13 @@ def test_what_is_checked_in_is_what_the_code_makes_wherever_it_runs(tmp_path: Pa
     assert not (tmp_path / "home" / "studio.db").exists()
 
 
-def test_a_drift_is_named_file_by_file_and_export_mends_it(tmp_path: Path, copy: Path) -> None:
+def test_a_drift_is_named_file_by_file_and_export_mends_it(copy: Path, commands: ForkedCommands) -> None:
     (copy / "routes.json").write_text("{}\n")
     (copy / "examples" / "tags-result.json").unlink()
     (copy / "examples" / "stale.json").write_text("{}\n")
 
-    checked = contract(tmp_path, "check", "--folder", str(copy))
-    exported = contract(tmp_path, "export", "--folder", str(copy))
+    checked = commands.manage("contract", "check", "--folder", str(copy))
+    exported = commands.manage("contract", "export", "--folder", str(copy))
 
     assert checked.returncode == 1
     assert "routes.json: differs" in checked.stderr
@@ -56,17 +70,17 @@ def test_a_drift_is_named_file_by_file_and_export_mends_it(tmp_path: Path, copy:
     assert drift(read(copy), read(CHECKED_IN)) == []
 
 
-def test_an_additive_change_passes(tmp_path: Path, copy: Path) -> None:
+def test_an_additive_change_passes(copy: Path, commands: ForkedCommands) -> None:
     schema = json.loads((copy / "openapi.json").read_text())
     schema["components"]["schemas"]["TagsResult"]["properties"]["more"] = {"type": "string"}
     (copy / "openapi.json").write_text(json.dumps(schema))
 
-    compared = contract(tmp_path, "diff", str(CHECKED_IN), str(copy))
+    compared = commands.manage("contract", "diff", str(CHECKED_IN), str(copy))
 
     assert (compared.returncode, compared.stdout) == (0, "Every change is additive.\n")
 
 
-def test_every_breach_of_both_documents_is_named(tmp_path: Path, copy: Path) -> None:
+def test_every_breach_of_both_documents_is_named(copy: Path, commands: ForkedCommands) -> None:
     schema = json.loads((copy / "openapi.json").read_text())
     del schema["components"]["schemas"]["TagsResult"]["properties"]["tags"]
     (copy / "openapi.json").write_text(json.dumps(schema))
@@ -74,7 +88,7 @@ def test_every_breach_of_both_documents_is_named(tmp_path: Path, copy: Path) -> 
     del routes["routes"][0]
     (copy / "routes.json").write_text(json.dumps(routes))
 
-    compared = contract(tmp_path, "diff", str(CHECKED_IN), str(copy))
+    compared = commands.manage("contract", "diff", str(CHECKED_IN), str(copy))
 
     assert compared.returncode == 1
     assert compared.stderr.splitlines() == [
@@ -88,11 +102,11 @@ def read_route(number: int) -> str:
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"openapi": 1}'])
-def test_what_is_no_contract_is_invalid_input(tmp_path: Path, content: str) -> None:
+def test_what_is_no_contract_is_invalid_input(tmp_path: Path, content: str, commands: ForkedCommands) -> None:
     other = tmp_path / "other.json"
     other.write_text(content)
 
-    compared = contract(tmp_path, "diff", str(CHECKED_IN / "openapi.json"), str(other))
+    compared = commands.manage("contract", "diff", str(CHECKED_IN / "openapi.json"), str(other))
 
     assert (compared.returncode, compared.stdout) == (2, "")
     assert compared.stderr.startswith("error: these cannot be compared: ")

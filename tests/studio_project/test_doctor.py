@@ -76,6 +76,7 @@ def test_a_studio_that_is_well_has_only_good_findings() -> None:
         (database(schema=SchemaState(missing=("runs.0001_initial",), unknown=())), "schema", "warn"),
         (database(schema=SchemaState(missing=(), unknown=("runs.0009_later",))), "schema", "fail"),
         (database(journal_mode="delete"), "journal", "warn"),
+        (database(shrinks=False), "room", "warn"),
         (database(wal_bytes=WAL_WARN_BYTES + 1), "journal", "warn"),
         (database(reconciliations=2), "definitions", "warn"),
         (replace(WELL, port_fault="Address already in use"), "port", "fail"),
@@ -222,3 +223,23 @@ def test_no_secret_is_told() -> None:
     assert "s3cret" not in told
     assert "postgresql://u@h/d" in told
     assert "http://studio.example/" in told
+
+
+@pytest.mark.parametrize(
+    ("missing", "level", "told"),
+    [
+        ((), "ok", "its tables are there"),
+        (("runs.0002_later",), "ok", "its tables are there"),
+        (("procrastinate.0001_initial",), "warn", "its tables are missing"),
+    ],
+)
+def test_the_bound_queue_is_told_with_its_tables(missing: tuple[str, ...], level: str, told: str) -> None:
+    facts = database(schema=SchemaState(missing=missing, unknown=()))
+
+    finding = findings(facts, QUEUE="procrastinate", DATABASE_URL="postgresql://h/n")["queue"]
+
+    assert (finding.level, finding.detail.endswith(told)) == (level, True)
+
+
+def test_a_local_queue_needs_nothing() -> None:
+    assert findings(WELL)["queue"].level == "ok"

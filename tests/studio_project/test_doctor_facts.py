@@ -66,6 +66,7 @@ def test_the_database_tells_its_schema_and_its_size() -> None:
     assert (facts.schema.missing, facts.schema.unknown) == ((), ())
     assert facts.size_bytes > 0
     assert facts.journal_mode == ("wal" if connection.vendor == "sqlite" else None)
+    assert facts.shrinks
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,8 +1,10 @@
 """Django's settings, as they are in effect."""
 
 import os
+import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +48,27 @@ def test_the_system_checks_find_nothing() -> None:
         ("synchronous", 2),  # FULL
         ("foreign_keys", 1),
         ("busy_timeout", 20_000),
+        ("auto_vacuum", 2),  # INCREMENTAL
     ],
 )
 def test_every_sqlite_connection_has_its_pragmas(sqlite: BaseDatabaseWrapper, name: str, value: object) -> None:
     assert pragma(sqlite, name) == value
+
+
+def test_a_database_that_exists_keeps_its_mode_and_waits_for_nobody(
+    tmp_path: Path, django_db_blocker: DjangoDbBlocker
+) -> None:
+    path = tmp_path / "older.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as older:
+        older.execute("CREATE TABLE things (name text)")
+        older.execute("BEGIN IMMEDIATE")
+        connection = ConnectionHandler({"default": database_settings(parse_database_url(f"sqlite://{path}"))})[
+            "default"
+        ]
+        connection.settings_dict["OPTIONS"]["init_command"] = ""  # entering WAL is what waits here
+        with django_db_blocker.unblock():
+            assert pragma(connection, "auto_vacuum") == 0
+            connection.close()
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])

@@ -8,6 +8,7 @@ import pytest
 from contract.application import StudioApplication
 from contract.errors import NotFound, StateUnavailable, ValidationFailure
 from contract.events import StreamFrame
+from contract.limits import CURSOR_MAX_CHARS
 from contract.sse_parsing import EventStreamParser, ServerEvent
 from studio_project.asgi_types import App, Event
 from studio_project.frame_encoding import encode
@@ -137,8 +138,8 @@ def test_the_header_wins_over_the_query_and_empty_is_none(
         ([], b"nope=1"),
         ([], b"cursor=a&cursor=b"),
         ([], b"cursor=%00"),
-        ([], b"cursor=" + b"x" * 600),
-        ([(b"last-event-id", b"x" * 600)], b""),
+        ([], b"cursor=" + b"x" * (CURSOR_MAX_CHARS + 1)),
+        ([(b"last-event-id", b"x" * (CURSOR_MAX_CHARS + 1))], b""),
         ([(b"last-event-id", b"a"), (b"last-event-id", b"b")], b""),
         ([(b"last-event-id", b"c1")], b"nope=1"),
     ],

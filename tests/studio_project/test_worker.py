@@ -15,7 +15,8 @@ from contract.actions import ExecutionView, LaunchResult
 from contract.runs import RunDetail
 from studio_project.config import isolated_environment
 from studio_project.home import HomeLock, is_worked
-from studio_project.worker import KILLED_BY_HAND, daemon_url
+from studio_project.part_process import KILLED_BY_HAND
+from studio_project.worker import daemon_url
 from tests.live import ROOT, LiveDaemon, live_daemon
 from tests.studio_project.scripted import config_of
 

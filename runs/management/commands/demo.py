@@ -12,12 +12,13 @@ from contract.application import StudioApplication
 from contract.runs import RunDetail, RunReadQuery
 from runs.demo import PACE_SECONDS, demo_agent, demo_launch
 from runs.demo_agent import PACE_SECONDS_MAX
-from runs.management.tailing import Tail
 from studio_project.command_input import reader_zone
 from studio_project.commands import EXIT_UNFORESEEN, AsJson, Remote, StudioCommand, Token
-from studio_project.composition import Studio, allow_demo, build_studio
+from studio_project.composition import Studio, build_studio
 from studio_project.config import current_config
 from studio_project.home import is_worked
+from studio_project.run_operations import allow_demo
+from studio_project.run_tailing import Tail
 from studio_project.terminal import Terminal
 
 

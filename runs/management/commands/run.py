@@ -1,5 +1,6 @@
 """`run`: runs launched, listed, shown, followed, recorded, cancelled and tagged from the command line."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 from django_typer.management import command
@@ -8,30 +9,37 @@ from typer import Argument, Exit, Option
 from contract.application import StudioApplication
 from contract.base import Page
 from contract.errors import ValidationFailure
+from contract.events import RecordResult
 from contract.limits import LIST_LIMIT_MAX
 from contract.parsing import parse_model, parse_query
+from contract.projects import DetectProject
 from contract.runs import CancelResult, CancelRun, ChangeTags, RunDetail, RunQuery, RunReadQuery, RunSummary, TagsResult
 from runs.management import presentation
-from runs.management.launching import LaunchSession, read_texts
+from runs.management.here import ProjectHere, require_one
+from runs.management.launching import LaunchSession
+from runs.management.pruning import PruneSession, pruned_lines
 from runs.management.recording_session import RecordingSession
-from runs.management.tailing import Tail
-from studio_project.command_input import given, instant_text, named, reader_zone
-from studio_project.commands import AsJson, Cursor, Limit, Offset, Remote, StudioCommand, Token, choose_target
-from studio_project.config import current_config
-from studio_project.home import is_worked
+from studio_project.action_input import read_texts
+from studio_project.command_input import duration_seconds, given, instant_text, named, reader_zone
+from studio_project.commands import AsJson, Cursor, Limit, Offset, Remote, StudioCommand, Token, nobody_works
+from studio_project.composition import look_at_folder
 from studio_project.paging import read_every_page
+from studio_project.run_tailing import Tail
 
 RunId = Annotated[str, Argument(metavar="ID", help="The run.")]
 When = Annotated[str | None, Option(metavar="WHEN", help="ISO 8601 or epoch seconds.")]
-Project = Annotated[str | None, Option(help="Its project.")]
+Project = Annotated[str | None, Option(help="Its project (default: that of the current folder).")]
+NoProject = Annotated[bool, Option("--no-project", help="It gets none.")]
 OwnTags = Annotated[list[str] | None, Option(help="A tag of it; repeatable.")]
 
 
 class Command(StudioCommand):
-    """Runs: launch, list, show, follow live, record, cancel, tag."""
+    """Runs: launch, list, show, follow live, record, cancel, tag, remove old ones."""
 
     # The descriptor that `-` reads from.
     standard_input: int = 0
+    # What the disk says of the folder that a command is given in.
+    look: Callable[[str], DetectProject] = staticmethod(look_at_folder)
 
     @command("list")
     def list_runs(  # noqa: PLR0913 (every filter is an option)
@@ -146,6 +154,7 @@ class Command(StudioCommand):
         playbook: Annotated[str | None, Option(help="The playbook of a play.")] = None,
         flow_yaml: Annotated[str | None, Option(metavar="FILE|-", help="The flow of a flow_yaml.")] = None,
         project: Project = None,
+        no_project: NoProject = False,
         runtime: Annotated[str | None, Option(help="What executes it (default: the configured one).")] = None,
         cwd: Annotated[str | None, Option(metavar="FOLDER", help="Where, as an absolute path.")] = None,
         launch_key: Annotated[str | None, Option(metavar="KEY", help="The same key again launches nothing.")] = None,
@@ -161,6 +170,7 @@ class Command(StudioCommand):
     ) -> None:
         """Queue a run that a worker of Studio executes."""
         try:
+            require_one(project, no_project=no_project)
             # Before anything runs that a blocked read would keep from hearing of Ctrl-C.
             texts = read_texts(prompt, flow_yaml, self.standard_input, note=self.terminal.note)
         except ValidationFailure as failure:
@@ -180,16 +190,23 @@ class Command(StudioCommand):
             invocation_id=invocation,
             deadline_seconds=deadline,
             extra_args=extra_arg,
+            detect_project=False if no_project else None,
         )
-        session = LaunchSession(
-            fields,
-            follow=follow,
-            as_json=as_json,
-            terminal=self.terminal,
-            zone=reader_zone(),
-            waits=lambda: _has_no_worker(remote, token),
-        )
-        if exit_code := self.ask(session.launch, remote=remote, token=token):
+        # The project of another folder is for the application to look for.
+        here = self._here(wanted=project is None and cwd is None and not no_project)
+
+        async def queue(studio: StudioApplication) -> int:
+            session = LaunchSession(
+                fields | await here.fields(studio),
+                follow=follow,
+                as_json=as_json,
+                terminal=self.terminal,
+                zone=reader_zone(),
+                waits=lambda: nobody_works(remote, token),
+            )
+            return await session.launch(studio)
+
+        if exit_code := self.ask(queue, remote=remote, token=token):
             raise Exit(exit_code)
 
     @command()
@@ -203,6 +220,7 @@ class Command(StudioCommand):
         agent: Annotated[str | None, Option(help="Its agent.")] = None,
         playbook: Annotated[str | None, Option(help="Its playbook.")] = None,
         project: Project = None,
+        no_project: NoProject = False,
         model: Annotated[str | None, Option(help="Its model.")] = None,
         provider: Annotated[str | None, Option(help="Its model's provider.")] = None,
         tag: OwnTags = None,
@@ -223,10 +241,20 @@ class Command(StudioCommand):
             provider=provider,
             tags=tag,
         )
-        session = RecordingSession(
-            file, fields, batch_events=batch, terminal=self.terminal, standard_input=self.standard_input
-        )
-        result = self.ask(session.record, remote=remote, token=token)
+        here = self._here(wanted=project is None and not no_project)
+
+        async def store(studio: StudioApplication) -> RecordResult:
+            require_one(project, no_project=no_project)
+            session = RecordingSession(
+                file,
+                fields | await here.fields(studio),
+                batch_events=batch,
+                terminal=self.terminal,
+                standard_input=self.standard_input,
+            )
+            return await session.record(studio)
+
+        result = self.ask(store, remote=remote, token=token)
         if as_json:
             self.terminal.model(result)
         else:
@@ -277,8 +305,29 @@ class Command(StudioCommand):
         else:
             self.terminal.line(f"run {result.run_id}: {' '.join(result.tags) or 'no tags'}")
 
+    @command()
+    def prune(
+        self,
+        *,
+        older_than: Annotated[str, Option(metavar="30d|12h|2w|SECONDS", help="Ended at least so long ago.")],
+        status: Annotated[list[str] | None, Option(help="Ended with any of these statuses; repeatable.")] = None,
+        project: Annotated[str | None, Option(help="Only runs of exactly this project.")] = None,
+        dry_run: Annotated[bool, Option("--dry-run", help="Say what would go, and remove nothing.")] = False,
+        as_json: AsJson = False,
+        remote: Remote = None,
+        token: Token = None,
+    ) -> None:
+        """Remove runs that ended long ago, with their evidence, artifacts and files, until none is left."""
+        try:
+            age = duration_seconds(older_than, field="older_than")
+        except ValidationFailure as failure:
+            self.fail(failure)
+        fields = named(older_than_seconds=age, status=status, project=project) | {"dry_run": dry_run}
+        result = self.ask(PruneSession(fields, terminal=self.terminal).prune, remote=remote, token=token)
+        if as_json:
+            self.terminal.model(result)
+        else:
+            self.terminal.lines(pruned_lines(result))
 
-def _has_no_worker(remote: str | None, token: str | None) -> bool:
-    """Say whether nobody executes what is queued, as far as this process can see."""
-    config = current_config()
-    return choose_target(remote, token, config).url is None and not is_worked(config.home)
+    def _here(self, *, wanted: bool) -> ProjectHere:
+        return ProjectHere(".", wanted=wanted, look=self.look, note=self.terminal.note)

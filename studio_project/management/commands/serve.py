@@ -8,10 +8,11 @@ from typer import Exit, Option
 
 from contract.errors import StudioError
 from runs.demo import demo_agent, launch_once
-from studio_project.composition import allow_demo, get_studio
+from studio_project.composition import get_studio
 from studio_project.config import current_config
 from studio_project.daemon import Daemon, ServeOptions, ServeRefused
 from studio_project.home import HomeTaken, HomeUnusable
+from studio_project.run_operations import allow_demo
 from studio_project.schema import DatabaseUnusable, SchemaMismatch
 
 _REFUSED: Final = 1
@@ -41,6 +42,9 @@ class Command(TyperCommand):
         no_worker: Annotated[
             bool, Option("--no-worker", help="Execute no queued runs: they wait for `studio worker`.")
         ] = False,
+        no_scheduler: Annotated[
+            bool, Option("--no-scheduler", help="Fire no schedules: they wait for `studio scheduler`.")
+        ] = False,
         insecure: Annotated[
             bool, Option("--insecure", help="Allow other machines in without a token. Everybody may do everything.")
         ] = False,
@@ -53,6 +57,7 @@ class Command(TyperCommand):
             migrate=not no_migrate,
             insecure=insecure,
             work=not no_worker,
+            schedule=not no_scheduler,
             once_ready=(demo_once,) if demo else (),
         )
         if demo:

@@ -95,14 +95,20 @@ class House:
         assert (await self.history(name))[-1] == LATER
 
 
+@pytest.fixture(scope="module")
+def children(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
+    """The process that forks, on the database of all tests; the home of each child is in its order."""
+    with nursery(connection.settings_dict, tmp_path_factory.mktemp("nursery")) as children:
+        yield children
+
+
 @pytest.fixture
-def house(tmp_path: Path, transactional_db: None) -> Iterator[House]:
+def house(tmp_path: Path, transactional_db: None, children: Nursery) -> Iterator[House]:
     db, ids = StateDB(), RandomIds()
     history = DjangoDefinitionHistory(db, ids=ids)
     files = DiskDefinitionFiles(tmp_path, tokens=ids)
     writer = DefinitionWriter(history=history, files=files, writers=LocalProcesses(), clock=SystemClock())
-    with nursery(connection.settings_dict, tmp_path) as children:
-        yield House(tmp_path, writer, DjangoReconciliations(db, ids=ids), children)
+    yield House(tmp_path, writer, DjangoReconciliations(db, ids=ids), children)
     db.close()
 
 
@@ -149,6 +155,7 @@ async def test_a_change_that_dies_at_any_step_leaves_history_and_file_agreeing(
     assert deaths > 20
 
 
+@pytest.mark.long
 async def test_an_edit_at_any_step_of_a_save_that_dies_at_any_later_step_is_kept(house: House) -> None:
     for edit_at in count(1):
         for die_at in chain([edit_at], count(edit_at + 1, _STRIDE)):

@@ -29,8 +29,8 @@ from tests.fakes.definition_history import InMemoryDefinitionHistory
 
 T = TypeVar("T")
 
-# Committed to by anyone, and empty again at the end; only the tables of this app are emptied.
-DATABASE = pytest.mark.django_db(transaction=True, available_apps=["definitions"])
+# Committed to by anyone, and empty again at the end.
+DATABASE = pytest.mark.django_db(transaction=True)
 WRITER = ProcessIdentity(host="here", pid=41, started_at=START_AT - 60.0, boot_id="boot")
 OTHER_WRITER = ProcessIdentity(host="here", pid=42)
 

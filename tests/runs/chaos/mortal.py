@@ -9,12 +9,14 @@ from typing import Any
 from artifacts.state import DjangoRunArtifactRows
 from runs.endings import Stop
 from runs.execution.executing import RunExecution
+from runs.execution.worker import Worker
 from runs.processes import identify
 from runs.state.queueing import DjangoRunQueue
 from runs.state.supervising import DjangoSupervisedRuns
 from studio_project.statedb import StateDB
 from tests.fakes.change_feed import InMemoryChangeFeed
 from tests.fakes.clocks import FixedClock, SequentialIds
+from tests.fakes.run_files import FakeRunFiles
 from tests.runs.chaos.nursery import Order
 from tests.runs.execution.scenes import ScriptedPlanner
 
@@ -63,12 +65,13 @@ async def _work(order: Order) -> int:
         if name == "record" and order.stops:
             execution.stop(Stop(cause="cancel"))
 
-    queue = _stepping(DjangoRunQueue(db, feed=feed), step)
+    queue = _stepping(DjangoRunQueue(db, feed=feed, announce=Worker.announce), step)
     runs = DjangoSupervisedRuns(db, feed=feed, artifacts=DjangoRunArtifactRows(SequentialIds()))
     [launch] = await queue.claim(owner=identify(os.getpid()), limit=1, cap=0, at=clock.now())
     execution = RunExecution(
         launch,
         runs=_stepping(runs, step, after),
+        files=FakeRunFiles(),
         planner=_stepping(ScriptedPlanner(Path(order.folder)), step),
         clock=clock,
         grace_seconds=0,

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -93,8 +93,15 @@ def _is_of(pid: int, run_id: str) -> bool:
         return False
 
 
+@pytest.fixture(scope="module")
+def workers(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
+    """The process that forks, on the database of all tests."""
+    with nursery(connection.settings_dict, tmp_path_factory.mktemp("nursery")) as workers:
+        yield workers
+
+
 @pytest.fixture
-async def ward(tmp_path: Path, transactional_db: None) -> AsyncIterator[Ward]:
+async def ward(tmp_path: Path, transactional_db: None, workers: Nursery) -> AsyncIterator[Ward]:
     store = django_store()
     reaper = Reaper(
         queue=store.leases,
@@ -104,8 +111,7 @@ async def ward(tmp_path: Path, transactional_db: None) -> AsyncIterator[Ward]:
         clock=store.clock,
         grace_seconds=0,
     )
-    with nursery(connection.settings_dict, tmp_path) as workers:
-        yield Ward(store, workers, reaper, tmp_path)
+    yield Ward(store, workers, reaper, tmp_path)
     await asyncio.to_thread(store.close)
 
 

@@ -1,13 +1,33 @@
-"""Many rows at once, for tests of what the database does with them."""
+"""Rows of the real database, many at once or looked at past every port."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.db import connections
 
 from artifacts.models import ArtifactRecord
 from runs.models import InvocationRecord, LaunchRecord, RunRecord, RunTagRecord
 from runs.naming import search_text
 from tests.fakes.clocks import START_AT
 
+T = TypeVar("T")
+
 COUNT = 3_000
 _ENDS = ("completed", "failed", "timed_out", "aborted", "cancelled", "completed_empty")
 _BATCH = 500
+
+
+async def ask(work: Callable[[], T]) -> T:
+    """Run a function that uses the ORM in a thread, and leave no connection open there."""
+
+    def asked() -> T:
+        try:
+            return work()
+        finally:
+            connections.close_all()
+
+    return await asyncio.to_thread(asked)
 
 
 def insert_runs(count: int = COUNT) -> None:

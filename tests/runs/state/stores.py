@@ -1,12 +1,15 @@
-"""The two stores that the suite runs over: the in-memory one, and the Django adapters."""
+"""The stores that the suite runs over: the in-memory one, and the Django adapters, by themselves and with jobs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import psycopg
 import pytest
+from django.db import connection
+from procrastinate.schema import SchemaManager
 
-from artifacts.state import DjangoRunArtifactRows
+from artifacts.state import DjangoArtifactRemoval, DjangoRunArtifactRows
 from contract.actions import LaunchResult
 from contract.base import Page
 from contract.events import ProcessIdentity, RecordResult, RunEvent
@@ -19,7 +22,10 @@ from contract.runs import (
     RunQuery,
     RunSummary,
 )
-from runs.services.execution_ports import ClaimedLaunch, LaunchPort, Lease, RunQueue, SupervisedRunPort
+from projects.state import DjangoRunProjectRows
+from runs.execution.procrastinate_jobs import RunJobs
+from runs.execution.worker import Worker
+from runs.services.execution_ports import Announce, ClaimedLaunch, LaunchPort, Lease, RunQueue, SupervisedRunPort
 from runs.services.ports import (
     InvocationReadPort,
     RunEvidencePort,
@@ -28,9 +34,13 @@ from runs.services.ports import (
     RunTailPort,
     RunWritePort,
 )
+from runs.services.pruning import RunRemovalPort
+from runs.services.statistics import StatsPort
 from runs.state.launching import DjangoLaunches
 from runs.state.queueing import DjangoRunQueue
 from runs.state.reading import DjangoRunReads
+from runs.state.removing import DjangoRunRemoval
+from runs.state.statistics import DjangoStats
 from runs.state.supervising import DjangoSupervisedRuns
 from runs.state.tailing import DjangoRunTail
 from runs.state.writing import DjangoRunWrites
@@ -40,12 +50,13 @@ from tests.fakes.change_feed import InMemoryChangeFeed
 from tests.fakes.clocks import FixedClock, SequentialIds
 from tests.fakes.processes import FakeProcesses
 from tests.fakes.run_launches import InMemoryLaunches
+from tests.fakes.run_removal import InMemoryRunRemoval, InMemoryStats, KeptRuns
 from tests.fakes.runs import InMemoryRuns
 from tests.runs.state.launches import child, draft, worker
+from tests.runs.state.other_process import url_of
 
-# Committed to by anyone, and empty again at the end. Only the tables of these apps are emptied, or Django would also
-# make every permission anew after each test, which takes longer than the tests do.
-DATABASE = pytest.mark.django_db(transaction=True, available_apps=["runs", "artifacts"])
+# Committed to by anyone, and empty again at the end.
+DATABASE = pytest.mark.django_db(transaction=True)
 
 
 @dataclass(kw_only=True)
@@ -61,6 +72,9 @@ class Store:
     launches: LaunchPort
     leases: RunQueue
     supervised: SupervisedRunPort
+    removal: RunRemovalPort
+    kept: KeptRuns
+    stats: StatsPort
     clock: FixedClock
     probe: FakeProcesses
     feed: InMemoryChangeFeed
@@ -128,7 +142,7 @@ class Store:
 def memory_store() -> Store:
     clock, probe, feed = FixedClock(), FakeProcesses(), InMemoryChangeFeed()
     runs = InMemoryRuns(clock=clock, probe=probe, feed=feed)
-    launches = InMemoryLaunches(runs)
+    launches, kept = InMemoryLaunches(runs), KeptRuns()
     return Store(
         reads=runs,
         evidence=runs,
@@ -139,19 +153,23 @@ def memory_store() -> Store:
         launches=launches,
         leases=launches,
         supervised=launches,
+        removal=InMemoryRunRemoval(runs, references=(kept,)),
+        kept=kept,
+        stats=InMemoryStats(runs),
         clock=clock,
         probe=probe,
         feed=feed,
     )
 
 
-def django_store(db: StateDB | None = None) -> Store:
+def django_store(db: StateDB | None = None, *, announce: Announce = Worker.announce) -> Store:
     """Bind the adapters to the default database. To be closed, or its threads keep their connections."""
     db = db or StateDB()
     clock, probe, feed = FixedClock(), FakeProcesses(), InMemoryChangeFeed()
-    artifacts = DjangoRunArtifactRows(SequentialIds())
+    artifacts, kept = DjangoRunArtifactRows(SequentialIds()), KeptRuns()
     reads = DjangoRunReads(db, artifacts=artifacts, probe=probe, clock=clock)
-    writes = DjangoRunWrites(db, feed=feed, artifacts=artifacts, probe=probe, clock=clock)
+    projects = DjangoRunProjectRows()
+    writes = DjangoRunWrites(db, feed=feed, artifacts=artifacts, projects=projects, probe=probe, clock=clock)
     return Store(
         reads=reads,
         evidence=reads,
@@ -159,11 +177,23 @@ def django_store(db: StateDB | None = None) -> Store:
         writes=writes,
         tail=DjangoRunTail(db),
         settlement=writes,
-        launches=DjangoLaunches(db, feed=feed),
-        leases=DjangoRunQueue(db, feed=feed),
+        launches=DjangoLaunches(db, feed=feed, announce=announce, projects=projects),
+        leases=DjangoRunQueue(db, feed=feed, announce=announce),
         supervised=DjangoSupervisedRuns(db, feed=feed, artifacts=artifacts),
+        removal=DjangoRunRemoval(db, feed=feed, artifacts=DjangoArtifactRemoval(), references=(kept,)),
+        kept=kept,
+        stats=DjangoStats(db),
         clock=clock,
         probe=probe,
         feed=feed,
         close=db.close,
     )
+
+
+def job_store() -> Store:
+    """Bind the adapters with Procrastinate as the engine of the queue, on a PostgreSQL whose jobs are emptied."""
+    with psycopg.connect(url_of(connection.settings_dict), autocommit=True) as direct:
+        if direct.execute("SELECT to_regclass('procrastinate_jobs')").fetchone() == (None,):
+            direct.execute(SchemaManager.get_schema())
+        direct.execute("TRUNCATE procrastinate_jobs, procrastinate_workers, procrastinate_periodic_defers CASCADE")
+    return django_store(announce=RunJobs.announce)

@@ -8,10 +8,13 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from contract.runs import RunQuery, RunSort
-from runs.cursors import encode_list
+from runs.cursors import ListPosition, encode_list
 from runs.models import RunRecord
+from runs.retention import PruneRule
 from runs.state.listing import fetch, position_of, walk_of
 from runs.state.queueing import HELD, WAITING
+from runs.state.removing import line, with_open_runs
+from runs.state.statistics import COUNTS, spends_of
 from tests.fakes.clocks import START_AT
 from tests.runs.state.records import insert_launches, insert_runs
 
@@ -128,3 +131,44 @@ def test_a_scan_and_a_sort_would_be_noticed(planned: None) -> None:
     unindexed = RunRecord.objects.filter(provider="x").order_by("provider", "model")
 
     assert faults_of(plan_of(unindexed))
+
+
+RULES: dict[str, PruneRule] = {
+    "all": PruneRule(ended_by=START_AT + 2_000),
+    "status": PruneRule(ended_by=START_AT + 2_000, status=("failed",)),
+    "project": PruneRule(ended_by=START_AT + 2_000, project="project-3"),
+    "statuses, project": PruneRule(ended_by=START_AT + 2_000, status=("failed", "aborted"), project="project-3"),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_runs_that_may_go_are_walked_from_the_oldest_end(planned: None, rule: str) -> None:
+    first = plan_of(line(RULES[rule])[:100])
+    later = plan_of(line(RULES[rule], ListPosition(START_AT + 500, 100))[:100])
+
+    assert (faults_of(first), faults_of(later)) == ([], [])
+
+
+def test_open_runs_of_invocations_are_found_among_open_runs(planned: None) -> None:
+    plan = plan_of(with_open_runs([f"i{number}" for number in range(50)]))
+
+    assert faults_of(plan) == []
+    assert any("run_status_by" in step for step in plan)
+
+
+@pytest.mark.parametrize("project", [None, "project-3"])
+def test_spend_is_read_from_its_index_alone(planned: None, project: str | None) -> None:
+    plan = plan_of(spends_of(START_AT + 100, START_AT + 200, project))
+
+    assert any("run_spend" in step for step in plan)
+    assert connection.vendor == "postgresql" or any("COVERING INDEX run_spend" in step for step in plan)
+
+
+def test_runs_are_counted_in_an_index(planned: None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"{'EXPLAIN QUERY PLAN' if connection.vendor == 'sqlite' else 'EXPLAIN'} {COUNTS}")
+        plan = [str(row[-1]) for row in cursor.fetchall()]
+
+    reads = [step for step in plan if "runs_runrecord" in step]
+    assert reads
+    assert all("INDEX" in step.upper() for step in reads)

@@ -33,7 +33,7 @@ async def poison(db: StateDB, run_id: str, action: str) -> None:
         ('{"kind":"team","prompt":"x"}', "kind: "),
         ('{"kind":"agent","budget":7}', "budget: is not a field here"),
         ('{"kind":"agent","prompt":7}', "prompt: "),
-        ("[]", "Input should be "),
+        ("[]", "must be an object"),
         ("{", "is not JSON"),
         ("", "is not JSON"),
     ],

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contract.limits import USAGE_COST_USD_MAX
-from runs.money import add_known, to_micros, to_usd
+from contract.money import add_known, to_micros, to_usd
 
 COSTS = st.floats(min_value=0, max_value=USAGE_COST_USD_MAX)
 AMOUNTS = st.none() | st.integers(min_value=0, max_value=10**12)

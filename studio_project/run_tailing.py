@@ -1,16 +1,18 @@
 """Follows one run on the terminal until it is done."""
 
+import asyncio
 from datetime import tzinfo
+from typing import Final
 
 from contract.application import StudioApplication
 from contract.errors import ErrorBody, StateUnavailable, StudioError
-from contract.events import (
-    DoneFrame,
-    ErrorFrame,
-    StreamFrame,
-)
-from runs.management.presentation import frame_lines
+from contract.events import DoneFrame, ErrorFrame, StreamFrame
+from studio_project.frame_wording import frame_lines
 from studio_project.terminal import Terminal
+
+# How a followed run ends a command when it did not end well. No error ends one with it (studio_project/commands.py).
+EXIT_NOT_COMPLETED: Final = 3
+_ENDED_WELL: Final = ("completed", "completed_empty")
 
 
 class Tail:
@@ -42,6 +44,16 @@ class Tail:
             if self._cursor != started_from:
                 self._terminal.note(f"to go on: --cursor {self._cursor}")
             raise
+
+    async def follow_launched(self, studio: StudioApplication) -> int:
+        """Follow a run of one's own; return the exit code. Who stops following is told that the run goes on."""
+        try:
+            done = await self.follow(studio)
+        except asyncio.CancelledError:
+            run_id = self._run_id
+            self._terminal.note(f"run {run_id} goes on; `run tail {run_id}` follows it, `run cancel {run_id}` ends it")
+            raise
+        return 0 if done.status in _ENDED_WELL else EXIT_NOT_COMPLETED
 
     async def _print_all(self, studio: StudioApplication) -> DoneFrame:
         stream = studio.stream_signals if self._signals else studio.stream_messages
