@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Generic, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -19,7 +19,10 @@ from pydantic import (
     Field,
     JsonValue,
     PlainValidator,
+    SerializerFunctionWrapHandler,
     WithJsonSchema,
+    model_serializer,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError
 
@@ -68,6 +71,26 @@ class ContractModel(BaseModel):
         ser_json_bytes="base64",
         val_json_bytes="base64",
     )
+
+
+class ContractPatch(ContractModel):
+    """What to change of something: a field that is left out stays as it is, and null clears it.
+
+    `NEEDED` are the fields that cannot be cleared. On the wire, too, what is left out is left out.
+    """
+
+    NEEDED: ClassVar[tuple[str, ...]] = ()
+
+    @model_serializer(mode="wrap")
+    def _what_is_said(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in whole(self).items() if name in self.model_fields_set}
+
+    @model_validator(mode="after")
+    def _needed_is_not_cleared(self) -> Self:
+        for field in self.NEEDED:
+            if field in self.model_fields_set and getattr(self, field) is None:
+                raise PydanticCustomError("null", "cannot be cleared", {"path": (field,)})
+        return self
 
 
 # A tuple that also takes the list a JSON parser makes; its items stay strict.

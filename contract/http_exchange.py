@@ -87,11 +87,8 @@ class HttpExchange:
 
     async def send(self, model: type[M], method: str, path: str, body: BaseModel, *, repeatable: bool) -> M:
         """Send a command. `repeatable`: doing it twice has the effect of doing it once."""
-        return await self._send(model, self._command(method, path, body.model_dump_json()), repeatable=repeatable)
-
-    async def patch(self, model: type[M], path: str, change: BaseModel, *, repeatable: bool) -> M:
-        """Send what a change sets, and nothing of what it leaves out, which would be null; `repeatable` as above."""
-        request = self._command("PATCH", path, change.model_dump_json(exclude_unset=True))
+        headers = {"Content-Type": "application/json"}
+        request = self._client.build_request(method, path, content=body.model_dump_json().encode(), headers=headers)
         return await self._send(model, request, repeatable=repeatable)
 
     async def delete(self, model: type[M], path: str, query: Query, *, repeatable: bool) -> M:
@@ -134,10 +131,6 @@ class HttpExchange:
         reason = shown(str(fault)) or type(fault).__name__
         detail = f"the daemon at {self.shown_url} does not answer ({reason}); `studio serve` starts one"
         return StateUnavailable(retryable=retryable, detail=detail)
-
-    def _command(self, method: str, path: str, body: str) -> httpx.Request:
-        headers = {"Content-Type": "application/json"}
-        return self._client.build_request(method, path, content=body.encode(), headers=headers)
 
     async def _send(self, model: type[M], request: httpx.Request, *, repeatable: bool = True) -> M:
         response = await self._answer(request, repeatable=repeatable)

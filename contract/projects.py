@@ -5,7 +5,18 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from contract.base import ABSOLUTE_PATTERN, SAFE, ContractModel, Cursor, Identifier, Instant, Name, Summary, Tup
+from contract.base import (
+    ABSOLUTE_PATTERN,
+    SAFE,
+    ContractModel,
+    ContractPatch,
+    Cursor,
+    Identifier,
+    Instant,
+    Name,
+    Summary,
+    Tup,
+)
 from contract.limits import (
     ASSIGNED_RUNS_MAX,
     LIST_LIMIT_DEFAULT,
@@ -90,22 +101,18 @@ class CreateProject(ContractModel):
     description: Summary | None = None
 
 
-class PatchProject(ContractModel):
+class PatchProject(ContractPatch):
     """What to change. A field that is left out stays as it is; null clears `path` and `description`.
 
     A new `name` goes to every run and schedule of the project as well.
     """
 
+    NEEDED = ("name",)
+
     name: ProjectName | None = None
     path: Folder | None = None
     description: Summary | None = None
     expected_updated_at: Instant | None = None
-
-    @model_validator(mode="after")
-    def _name_is_not_cleared(self) -> Self:
-        if "name" in self.model_fields_set and self.name is None:
-            raise PydanticCustomError("null", "cannot be cleared", {"path": ("name",)})
-        return self
 
 
 class DeleteProject(ContractModel):

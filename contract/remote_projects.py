@@ -40,7 +40,7 @@ class RemoteProjects(RemotePart):
 
     async def patch_project(self, name: str, command: PatchProject) -> ProjectSummary:
         """Change a project. Sent again after a new name it would not be found."""
-        return await self._exchange.patch(ProjectSummary, _project(name), command, repeatable=False)
+        return await self._exchange.send(ProjectSummary, "PATCH", _project(name), command, repeatable=False)
 
     async def delete_project(self, name: str, command: DeleteProject) -> ProjectDeleted:
         """Remove a project. Sent again it would not be found."""

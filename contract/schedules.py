@@ -4,13 +4,13 @@ A schedule's trigger says when. Its action says what, and what follows on it (`o
 nested up to MAX_CHAIN_DEPTH). A *firing* is one decision of the scheduler for one due instant.
 """
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import AfterValidator, Field, JsonValue
 from pydantic_core import PydanticCustomError
 
 from contract.actions import ActionFields
-from contract.base import ContractModel, Cursor, Identifier, Instant, Name, Summary, Tup
+from contract.base import ContractModel, ContractPatch, Cursor, Identifier, Instant, Name, Summary, Tup
 from contract.limits import (
     BUDGET_TOKENS_MAX,
     BUDGET_USD_MAX,
@@ -50,8 +50,10 @@ class ScheduleAction(ActionFields):
     on_fail: dict[str, JsonValue] | None = None
 
 
-class SchedulePatch(ContractModel):
+class SchedulePatch(ContractPatch):
     """What to change of a schedule. A field that is left out stays; null clears those that can be without a value."""
+
+    NEEDED = ("name", "trigger", "action", "missed_fire_policy", "overlap_policy")
 
     name: ScheduleName | None = None
     description: Summary | None = None
@@ -63,18 +65,6 @@ class SchedulePatch(ContractModel):
     budget_usd: float | None = Field(default=None, gt=0, le=BUDGET_USD_MAX)
     budget_tokens: int | None = Field(default=None, ge=1, le=BUDGET_TOKENS_MAX)
     project: ProjectName | None = None
-
-    @model_serializer(mode="wrap")
-    def _what_is_said(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what was left out: on the wire a null would clear it."""
-        return {name: value for name, value in whole(self).items() if name in self.model_fields_set}
-
-    @model_validator(mode="after")
-    def _needed_is_not_cleared(self) -> Self:
-        for field in ("name", "trigger", "action", "missed_fire_policy", "overlap_policy"):
-            if field in self.model_fields_set and getattr(self, field) is None:
-                raise PydanticCustomError("null", "cannot be cleared", {"path": (field,)})
-        return self
 
 
 class ScheduleSpec(ContractModel):

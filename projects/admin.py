@@ -8,9 +8,9 @@ from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
+from contract.folding import fold
 from contract.projects import DeleteProject
 from projects.models import ProjectRecord
-from projects.names import fold
 from studio_project.admin import instant
 from studio_project.admin_actions import SteeringAdmin
 from studio_project.composition import get_studio

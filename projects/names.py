@@ -1,6 +1,4 @@
-"""Names of projects: which can be one, and what a search looks in."""
-
-import unicodedata
+"""Names of projects: which can be one."""
 
 from contract.base import unsafe_text
 from contract.errors import NotFound
@@ -17,8 +15,3 @@ def require_possible(name: str) -> None:
     """Raise NotFound for text that no project can be called by, so that hostile text never reaches a store."""
     if not is_name(name):
         raise NotFound("project", name)
-
-
-def fold(text: str) -> str:
-    """Return the form in which two texts that differ by case or composition only are equal."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())

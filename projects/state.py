@@ -10,6 +10,7 @@ from django.db.models.functions import Collate, StrIndex
 
 from contract.base import Page
 from contract.errors import Conflict
+from contract.folding import fold
 from contract.ports import ChangeFeed
 from contract.projects import (
     AssignResult,
@@ -24,7 +25,6 @@ from contract.projects import (
 from projects.changes import CHANGEABLE, changed_fields, later, require_unused
 from projects.folders import folder_key, nearest
 from projects.models import ProjectRecord
-from projects.names import fold
 from projects.services.ports import ProjectPlace, ProjectReferences, ProjectRuns
 from studio_project.change_feed import notify_others
 from studio_project.statedb import StateDB

@@ -8,7 +8,8 @@ from typing import Any
 from django.db import migrations
 from django.db.models import Min
 
-from projects.names import fold, is_name
+from contract.folding import fold
+from projects.names import is_name
 
 BATCH = 1_000
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from contract.base import Page
 from contract.errors import Conflict, NotFound
+from contract.folding import fold
 from contract.projects import (
     AssignResult,
     AssignRuns,
@@ -16,7 +17,6 @@ from contract.projects import (
 )
 from projects.changes import CHANGEABLE, changed_fields, later, require_unused
 from projects.folders import folder_key, nearest
-from projects.names import fold
 from projects.services.ports import ProjectPlace
 from tests.fakes.run_records import StoredProject, StoredRun
 from tests.fakes.runs import InMemoryRuns

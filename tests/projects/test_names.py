@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from contract.errors import NotFound
 from contract.limits import NAME_MAX_CHARS
 from contract.projects import ProjectSummary, project_name_fault
-from projects.names import fold, is_name, require_possible
+from projects.names import is_name, require_possible
 from tests.fakes.daemons import answering, remote
 
 ANSWER = ProjectSummary(
@@ -77,10 +77,6 @@ def test_a_name_that_a_url_would_change_or_hide_is_none(name: str) -> None:
 @pytest.mark.parametrize("name", ["x" * (NAME_MAX_CHARS + 1), "a\x00", "a\ud800"])
 def test_text_that_no_store_holds_is_no_name(name: str) -> None:
     assert not is_name(name)
-
-
-def test_a_search_folds_case_and_composition() -> None:
-    assert fold("STRASSE sho\u0308p") == fold("straße SHÖP")
 
 
 @given(st.text(min_size=1, max_size=30).filter(is_name))
